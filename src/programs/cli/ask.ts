@@ -5,7 +5,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 
-/** Calls a method that not every daemon has: `undefined` if it answers with an error. Fails without an answer. */
+/** For a method that not every daemon has: `undefined` for an error answer. Fails without an answer. */
 export const ask = (
   daemon: Daemon,
   method: string,
@@ -17,12 +17,12 @@ export const ask = (
     () => Effect.succeed(undefined)
   )
 
-/** Whether the daemon does not permit a call, or one of a batch, to this user: see docs/security.md. */
+/** A call, or one of a batch, exceeds the user's rights: see docs/security.md. */
 export const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
 
 /**
- * The same for several methods, in one request. The answers are in the order of the calls. The daemon executes nothing of a
- * batch with a call that the user has no right to: then each method is asked alone, and those without the right are `undefined`.
+ * Several methods in one request, answered in order. The daemon executes nothing of a batch with a forbidden call; then
+ * each method is asked alone, and forbidden ones are `undefined`.
  */
 export const askEach = (
   daemon: Daemon,
@@ -41,5 +41,4 @@ export const askEach = (
       Effect.catchIf(ask(daemon, method, params), isForbidden, () =>
         Effect.succeed(undefined)))))
 
-/** Seconds between two blocks, on the networks with a steady rate. */
 export const BLOCK_SECONDS = 600

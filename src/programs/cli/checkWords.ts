@@ -7,17 +7,16 @@ import { at, indented } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
 
 /**
- * `svcd-cli checkwords`: the owner gives words of the recovery phrase back, and the wallet compares them. A word is never
- * an argument, which other users could see, and is not shown.
+ * `svcd-cli checkwords`: the wallet compares the owner's seed words. A word is never shown, nor an argument, which
+ * other users could see.
  */
 
-/** The lengths of phrases (BIP 39), and that of the wallets that svcd makes. */
+/** BIP 39; svcd's wallets have the last one. */
 const LENGTHS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
 const USUAL = 24
 
 const lengthsText = `${LENGTHS.slice(0, -1).join(", ")} or ${USUAL}`
 
-/** Words by their places, from 1 on. */
 type Words = Readonly<Record<string, string>>
 
 const NO_TERMINAL =
@@ -25,10 +24,9 @@ const NO_TERMINAL =
 
 const STOPPED = "nothing was checked"
 
-/** The number in front of a word in a list, as `svcd-wallet export` prints it. */
+/** Precedes a word in a list, as `svcd-wallet export` prints it. */
 const NUMBER = /^\d{1,2}[.:)]?$/
 
-/** The whole phrase of standard input. */
 const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
   const words = text.split(/\s+/).filter((word) => word !== "" && !NUMBER.test(word))
   return LENGTHS.includes(words.length)
@@ -38,7 +36,6 @@ const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
     })
 }
 
-/** Asks for some of the words, without showing them. */
 const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, CommandFailed> =>
   Effect.gen(function*() {
     const typed = yield* prompt.line(`How many words are on your paper? [${USUAL}] `)

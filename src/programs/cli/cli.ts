@@ -25,17 +25,13 @@ import {
   usageOutcome
 } from "./outcome.ts"
 
-/**
- * `svcd-cli`: calls one method of a daemon and prints the result (reference/rpc.md 8), or shows node and names in
- * tables.
- */
+/** `svcd-cli`: calls a method of a daemon (reference/rpc.md 8), or shows node and names in tables. */
 
 export type { CliInput, CliOutcome }
 
-/** Default time for one call, in seconds. */
+/** Seconds for one call. */
 const CALL_SECONDS = 900
 
-/** Runs the program. Every failure is an outcome. */
 export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const line = readCliCommandLine(input.argv)
@@ -45,11 +41,11 @@ export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
       Effect.map((outcome) => printed(outcome, json))
     )
   }).pipe(Effect.catchAllDefect(() =>
-    // Otherwise the program would end without a word, with the status of a success.
+    // Otherwise the program would end silently with status 0.
     Effect.succeed(printed(failure(1, { message: "internal error, please report it" }), false))
   ))
 
-/** Loads what hides secrets for an error alone: it has the list of recovery words. */
+/** Loaded for errors only, because it has the list of seed words. */
 const hiding = ({ argv }: CliInput): Effect.Effect<(text: string) => string> =>
   Effect.map(
     Effect.promise(() => import("../tool/hideSecrets.ts")),
@@ -66,7 +62,7 @@ const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcom
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
     if (shell !== undefined) return completions(shell)
-    // The daemon knows its methods alone.
+    // The daemon knows only its methods.
     const [method, about] = line.words
     if (line.command === undefined && method === "help" && isCliCommand(about)) return help(about)
     if (line.command === "lint") return checkValue(input, line)
@@ -79,7 +75,7 @@ const help = (command: CommandName | undefined): Effect.Effect<CliOutcome> =>
     ({ helpText }) => success(helpText(command))
   )
 
-/** Loads the module for scripts only on use: it takes longer to load than everything else. */
+/** Loaded on use: it takes longer to load than everything else. */
 const completions = (shell: string): Effect.Effect<CliOutcome> =>
   isShell(shell)
     ? Effect.promise(() => import("./completions.ts")).pipe(
@@ -97,7 +93,7 @@ const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutco
   )
 }
 
-/** A value of standard input ends before the last line break. */
+/** A value from standard input ends before the last line break. */
 const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> => {
   const [name, given] = line.words
   const problems = wordProblems(line)
@@ -118,7 +114,7 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 
-/** The content of standard input: the password in the first line, parameters in the others, as the flags require. */
+/** The password in the first line, parameters in the others, as the flags require. */
 const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
   const [password, parameters] = [line.wants("stdinrpcpass"), line.wants("stdin")]
   if (!password && !parameters) return Effect.succeed({ password: undefined, parameters: [] })
@@ -131,7 +127,6 @@ const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
   })
 }
 
-/** Finds the daemon, and carries out the request there. */
 const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
     const read = yield* readInput(line, input)
@@ -174,14 +169,14 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.scoped
   )
 
-/** Why the daemon is not the one that the operator named; `undefined` if it is, or if none is named. */
+/** Why the daemon is not the one that the operator named. */
 const wrongNetwork = (daemon: Daemon, connection: ConnectionSettings): Effect.Effect<CliOutcome | undefined> =>
   Effect.matchEffect(daemon.confirm, {
     onSuccess: () => Effect.succeed(undefined),
     onFailure: (error) => explain(error, { connection, daemon, method: "getblockchaininfo" })
   })
 
-/** Where the daemon is. The doctor goes on without a file that has mistakes or belongs to another user: it reports it. */
+/** The doctor accepts a file that has mistakes or belongs to another user, and reports it. */
 const connectionOf = (input: CliInput, { command }: CliCommandLine) => {
   const decoded = decodeConnection(input)
   return Either.isLeft(decoded) && command === "doctor"
@@ -234,7 +229,7 @@ const callMethod = (
   // Any method may send coins.
   const called = daemon.call(method, params)
   return (SCANNING.has(method) && input.progress !== undefined ? besideBar(called, daemon, input) : called).pipe(
-    // The daemon repeats what is not a method, as the reference node does: no error, but what was typed.
+    // Like the reference node, the daemon repeats an unknown method's name instead of an error.
     Effect.flatMap((result) =>
       method === "help" && typeof result === "string" && looksSecret(args.join(" "))
         ? Effect.map(hiding(input), (hide) => hide(result))
@@ -249,10 +244,10 @@ const callMethod = (
   )
 }
 
-/** Methods that end when the wallet has searched the chain. */
+/** Methods that end when the wallet has scanned the chain. */
 const SCANNING: ReadonlySet<string> = new Set(["importdescriptors", "rescanblockchain"])
 
-/** Draws how far the wallet is, until the call ends. */
+/** Shows the wallet's progress until the call ends. */
 const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliInput): Effect.Effect<A, E> =>
   Effect.gen(function*() {
     const { drawScan } = yield* Effect.promise(() => import("./syncRows.ts"))
@@ -260,15 +255,14 @@ const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliIn
     return yield* call
   }).pipe(Effect.scoped)
 
-/** Words that a shell takes as they are. */
 const PLAIN = /^[\w.]+$/
 
-/** The method `send` takes outputs in JSON. An address in their place means the command `pay`, with the same words if it takes them. */
+/** `send` takes outputs in JSON. An address there means `pay`, with the same words if it takes them. */
 const badArgument = (
   method: string,
   args: ReadonlyArray<string>,
   { argument, place, shown }: BadArgument & {
-    /** The number of arguments on the command line. The others are from standard input, and no error repeats them. */
+    /** Arguments on the command line. The others are from standard input, and no error repeats them. */
     readonly shown: number
   }
 ): CliOutcome => {
@@ -286,14 +280,13 @@ const badArgument = (
   })
 }
 
-/** The name that a call of a method for names has, for hints. */
 const nameOf = (method: string, args: ReadonlyArray<string>, named: boolean): string | undefined => {
   if (!method.startsWith("name_")) return undefined
   const [first] = args
   return named ? args.find((text) => text.startsWith("name="))?.slice("name=".length) ?? first : first
 }
 
-/** Methods that set a value and answer with a transaction alone. */
+/** Methods that set a value and answer only with a transaction. */
 const SETTING: ReadonlySet<string> = new Set(["name_update", "name_firstupdate"])
 
 const warned = (

@@ -5,7 +5,6 @@ import type { Daemon } from "./daemon.ts"
 import type { CliCommandLine } from "./flags.ts"
 import type { CliInput, CommandFailed } from "./outcome.ts"
 
-/** What a command of svcd-cli gets. */
 export interface OwnContext {
   readonly daemon: Daemon
   readonly connection: ConnectionSettings

@@ -2,7 +2,7 @@ import { textKind } from "../../config/kinds.ts"
 import { inGroup, listOption, type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 
-/** The commands that svcd-cli carries out itself, with their flags and texts. No method has such a name. */
+/** The commands that svcd-cli executes itself. No method has such a name. */
 
 export const switchOption = (description: string) => ({ ...OPTIONS.version, description })
 
@@ -11,7 +11,7 @@ interface TextRow {
   readonly description: string
 }
 
-/** A flag with a value, without an environment variable or an entry in the file. */
+/** A flag with a value, but no environment variable or entry in the file. */
 export const textOption = ({ description, placeholder }: TextRow): Option => ({
   ...OPTIONS.rpcuser,
   env: undefined,
@@ -20,22 +20,17 @@ export const textOption = ({ description, placeholder }: TextRow): Option => ({
   description
 })
 
-/** The same for a flag that may be repeated. */
 const textsOption = ({ description, placeholder }: TextRow): Option =>
   inGroup("General", { text: listOption(textKind(placeholder), "command.text", { description, flagOnly: true }) }).text
 
-/** What each command has. */
 const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }
 
-/** What a command has that spends coins. */
 const SPENDING = { yes: switchOption("do not ask for confirmation") }
 
-/** What a command has that sets a value. */
 const FORCE = {
   force: switchOption("send a value that looks like a secret and, with -yes, a value with errors")
 }
 
-/** The items of a domain, by flag. Each flag may be repeated. */
 export const DOMAIN_FLAGS = {
   ip: textsOption({ placeholder: "ADDRESS", description: "IPv4 address (domains)" }),
   ip6: textsOption({ placeholder: "ADDRESS", description: "IPv6 address" }),
@@ -49,7 +44,6 @@ export const DOMAIN_FLAGS = {
   sub: textsOption({ placeholder: "ITEM", description: "item of a subdomain, such as \"www 192.0.2.1\"" })
 }
 
-/** The items of an identity, by flag. */
 export const IDENTITY_FLAGS = {
   email: textsOption({ placeholder: "ADDRESS", description: "email address (identities)" }),
   backup: textsOption({ placeholder: "ADDRESS", description: "fallback email address" }),
@@ -62,7 +56,6 @@ export const IDENTITY_FLAGS = {
   fpr: textsOption({ placeholder: "FINGERPRINT", description: "OpenPGP key fingerprint" })
 }
 
-/** What a command has that makes a value. */
 const VALUE = {
   ...DOMAIN_FLAGS,
   ...IDENTITY_FLAGS,
@@ -81,12 +74,10 @@ export const COMMAND_GROUPS = [
 
 export interface CommandRow {
   readonly group: CommandGroup
-  /** What follows the command in a usage line, without flags. */
+  /** Arguments in the usage line, without flags. */
   readonly words: string
-  /** How many words may follow. */
   readonly takes: readonly [least: number, most: number]
   readonly description: string
-  /** More sentences for its own help. */
   readonly details?: string
   readonly options: OptionTable
 }
@@ -334,7 +325,6 @@ export const CLI_COMMANDS = {
 
 export type CommandName = keyof typeof CLI_COMMANDS
 
-/** The rows without the types of their flags. */
 export const COMMAND_ROWS: Readonly<Record<CommandName, CommandRow>> = CLI_COMMANDS
 
 const isCommand = (word: string): word is CommandName => Object.hasOwn(CLI_COMMANDS, word)

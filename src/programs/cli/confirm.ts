@@ -9,16 +9,16 @@ import type { Daemon } from "./daemon.ts"
 import { at, numberAt } from "./jsonText.ts"
 import { CommandFailed, NAME, type Screen } from "./outcome.ts"
 
-/** Questions before a command spends coins or gives a name away, and the passphrase of a locked wallet. */
+/** Confirmation before a command spends coins or gives a name away, and the passphrase of a locked wallet. */
 
 const YES = /^y(?:es)?$/i
 
-/** The screen of a preview: nothing of it is cut, since a part of an address or a name would mislead. */
+/** Previews are never cut: a part of an address or a name would mislead. */
 export const wholeOn = (screen: Screen): Screen => ({ ...screen, columns: undefined })
 
 /**
- * Shows what is about to happen, and asks. Returns the text to print with the outcome: nothing where the user has seen it
- * with the question. Fails if the answer is not yes, or if there is no terminal to ask at.
+ * Shows what is about to happen, and asks. Returns the text to print with the outcome, empty if the user has seen it
+ * with the question. Fails unless the answer is yes, and without a terminal.
  */
 export const agreed = (
   prompt: Prompt,
@@ -35,12 +35,12 @@ export const agreed = (
       })
     })
 
-/** Seconds for which a wallet is unlocked: a command takes less. */
+/** Seconds; a command takes less. */
 const UNLOCKED = 60
 
 interface LockState {
   readonly locked: boolean
-  /** Unix time in seconds until which the wallet renews names; `undefined`: it does not, or signs everything. */
+  /** Unix time in seconds until which the wallet renews names only. */
   readonly renewsUntil: number | undefined
 }
 
@@ -57,7 +57,7 @@ const lockStateOf = (daemon: Daemon): Effect.Effect<LockState, RpcClientError> =
 const LOCKED = `the wallet is locked: unlock it with "${NAME} -stdin walletpassphrase" and two lines: the ` +
   "passphrase, and the number of seconds"
 
-/** Locks the wallet again, or lets it renew names as before. */
+/** Restores renewal-only unlocking, if there was one. */
 const lockAgain = (
   daemon: Daemon,
   { passphrase, renewsUntil }: { readonly passphrase: string; readonly renewsUntil: number | undefined }
@@ -72,14 +72,11 @@ const lockAgain = (
 export interface KeysWanted {
   readonly daemon: Daemon
   readonly prompt: Prompt
-  /** `renewals`: a wallet that renews names alone is open enough. Everything without it. */
+  /** `renewals`: unlocked for renewals only is enough. */
   readonly purpose?: "renewals"
 }
 
-/**
- * Does work that needs the keys of the wallet. Asks for the passphrase if the wallet is locked, and then locks the wallet
- * again at the end.
- */
+/** Asks for the passphrase of a locked wallet, and locks it again at the end. */
 export const withKeys = <A, E>(
   { daemon, prompt, purpose }: KeysWanted,
   work: Effect.Effect<A, E>
@@ -97,10 +94,7 @@ export const withKeys = <A, E>(
     return yield* Effect.ensuring(work, lockAgain(daemon, { passphrase, renewsUntil }))
   })
 
-/**
- * Calls a method that spends coins. The daemon gets the call once: a repetition could pay twice. If no answer comes, the
- * failure says that the work may be done.
- */
+/** Sent once, because a repetition could pay twice. Without an answer, the failure says that the work may be done. */
 export const spend = (
   daemon: Daemon,
   method: string,

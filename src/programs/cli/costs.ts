@@ -8,19 +8,16 @@ import type { Daemon } from "./daemon.ts"
 import { spelledAt } from "./jsonText.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
-/** What operations cost, and whether the wallet can pay it. */
-
 const unitsAt = (answer: Json | undefined, ...path: ReadonlyArray<string>): number =>
   parseAmount(spelledAt(answer, ...path) ?? "") ?? 0
 
-/** Estimates fees for a name and a value of so many bytes together. */
 export const costsOf = (daemon: Daemon, bytes: number): Effect.Effect<NameCosts, RpcClientError> =>
   Effect.map(
     Effect.all([ask(daemon, "estimatesmartfee", [FEE_TARGET]), ask(daemon, "getmempoolinfo")], { concurrency: 2 }),
     ([estimate, mempool]) => nameCosts(bytes, [unitsAt(estimate, "feerate"), unitsAt(mempool, "mempoolminfee")])
   )
 
-/** What the wallet can spend, in the smallest unit; `undefined` if the daemon does not say. */
+/** In the smallest unit. */
 export const balanceOf = (daemon: Daemon): Effect.Effect<number | undefined, RpcClientError> =>
   Effect.map(
     ask(daemon, "getbalances"),
@@ -28,7 +25,6 @@ export const balanceOf = (daemon: Daemon): Effect.Effect<number | undefined, Rpc
       spelledAt(balances, "mine", "trusted") === undefined ? undefined : unitsAt(balances, "mine", "trusted")
   )
 
-/** Fails if the wallet has too little for a cost. */
 export const affordable = (
   { balance, cost }: { readonly balance: number | undefined; readonly cost: number }
 ): Effect.Effect<void, CommandFailed> =>

@@ -26,58 +26,54 @@ import {
 
 import { NAME } from "./outcome.ts"
 
-/** The daemon that svcd-cli calls, with the credentials that are found for it. */
+/** The daemon that svcd-cli calls, and the search for its credentials. */
 
 export interface DaemonOptions {
   readonly connection: ConnectionSettings
   readonly wallet: string | undefined
-  /** The file that `-rpccookiefile` names. */
   readonly cookieFile: string | undefined
-  /** Seconds for one call; 0 for any time. */
+  /** Seconds per call; 0 for any time. */
   readonly timeout: number
-  /** Seconds to wait for a daemon that is starting, 0 for any time; `undefined`: not at all. */
+  /** Seconds to wait for a starting daemon, 0 for any time; `undefined`: not at all. */
   readonly wait: number | undefined
   readonly input: SettingsInput
-  /** Reports that `-rpcwait` waits, once for a daemon. */
+  /** Reports that `-rpcwait` waits, once per daemon. */
   readonly note?: (line: string) => void
 }
 
 export interface Daemon {
-  /** Sends a call once: `-rpcwait` does not repeat one that the daemon may have received. */
+  /** Sent once: `-rpcwait` does not repeat a call that the daemon may have received. */
   readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
-  /** Makes a call that changes nothing, and may be repeated. */
   readonly ask: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
-  /** Fails if the daemon is on another network than the one that is named. */
+  /** Fails for a daemon on another network than the named one. */
   readonly confirm: Effect.Effect<void, RpcClientError>
-  /** Makes read-only calls in one request. The outcomes are in the order of the calls. */
+  /** Read-only calls in one request, answered in order. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
-  /** Connects to read a document line by line. */
+  /** To read a document line by line. */
   readonly lines: (
     path: string
   ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure | RpcClientError, Scope.Scope>
-  /** The cookie file whose contents were tried. */
   readonly triedCookie: () => string | undefined
-  /** The same daemon, with calls for another wallet. */
   readonly ofWallet: (name: string) => Effect.Effect<Daemon, never, Scope.Scope>
 }
 
-/** Whether a daemon that answered before may answer again: it restarts, and says so by 503 while it stops. */
+/** A daemon that answered before restarts: it answers 503 while it stops. */
 export const isAway = (error: RpcClientError): boolean =>
   error._tag === "RpcUnreachable" || (error._tag === "UnexpectedReply" && error.status === 503) ||
   (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
 
-/** The longest time that a timer of this runtime can wait, in milliseconds. */
+/** Milliseconds, the longest timer of this runtime. */
 const ANY_TIME = 2 ** 31 - 1
 
-/** Pause of `-rpcwait` between two attempts. */
+/** Between attempts of `-rpcwait`. */
 const WAIT = "1 second"
 
-/** Milliseconds without an answer after which `-rpcwait` prints the address that it asks. */
+/** Milliseconds without an answer after which `-rpcwait` prints the address. */
 const REMARK_AFTER = 3_000
 
-/** Parses the line that the reference node writes for its clients: `user:password`. */
+/** `user:password`, as the reference node writes it for its clients. */
 const parseCookie = (text: string): Credentials | undefined => {
   const parts = /^([^:\r\n]+):([^\r\n]+)\r?\n?$/.exec(text)
   const [, user, password] = parts ?? []
@@ -87,7 +83,6 @@ const parseCookie = (text: string): Credentials | undefined => {
 const isSame = (a: Credentials, b: Credentials | undefined): boolean =>
   a.user === b?.user && Redacted.value(a.password) === Redacted.value(b.password)
 
-/** The credentials in a cookie file, or on the left why there are none. */
 const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Credentials, string> => {
   const name = `cookie file ${shownPath(path)}`
   return readFile(path).pipe(
@@ -100,10 +95,9 @@ const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Cr
   )
 }
 
-/** The data directory of the reference node, with a sub-directory for each network (upstream `chainparamsbase.cpp`). */
+/** Of the reference node, by network (upstream `chainparamsbase.cpp`). */
 const SUBDIRECTORY: Readonly<Record<NetworkName, string>> = { mainnet: "", testnet: "testnet3", regtest: "regtest" }
 
-/** The cookie file of a reference node of the same user. */
 const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
   join(homedir, ".namecoin", SUBDIRECTORY[network], ".cookie")
 
@@ -117,11 +111,10 @@ const isStarting = (error: Failure, once: boolean): boolean =>
 interface Waiting {
   readonly wait: number | undefined
   readonly once: boolean
-  /** Reports that the program waits. */
   readonly told: (error: Failure) => Effect.Effect<void>
 }
 
-/** Tries again until the time is over, which counts the attempts too. */
+/** The time includes the attempts. */
 const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, { once, told, wait }: Waiting) =>
   wait === undefined ? work : Effect.clockWith((clock) => {
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
@@ -136,7 +129,7 @@ const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, { once, 
     })
   })
 
-/** Prepares calls to the daemon; left: why a cookie file cannot be used. Nothing is sent yet. */
+/** Left: why a cookie file cannot be used. Nothing is sent yet. */
 export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string, Scope.Scope> =>
   Effect.gen(function*() {
     const { connection, cookieFile, input, note = () => {}, timeout, wait, wallet } = options
@@ -152,12 +145,11 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
     const clientOf = (name: string | undefined) =>
       make({ ...source, network, wallet: name, timeout: timeout === 0 ? ANY_TIME : timeout * 1000 })
 
-    /** The cookie files in the default places. Their secrets are for this machine alone. */
+    /** Default cookie files. Their secrets are for this machine only. */
     const places = given !== undefined || cookieFile !== undefined || !isLoopback(address.host)
       ? []
       : [...(connection.cookieFile === undefined ? [] : [connection.cookieFile]), coreCookie(connection.network, input)]
 
-    /** Uses the next cookie that exists. */
     const found = (): boolean => {
       for (let path = places.shift(); path !== undefined; path = places.shift()) {
         const cookie = readCookie(path, input)
@@ -169,7 +161,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       return false
     }
 
-    /** Reads the cookie in use again: a daemon that starts again makes a new one. */
+    /** A restarted daemon makes a new cookie. */
     const renewed = (): boolean => {
       if (tried === undefined) return false
       const cookie = readCookie(tried, input)
@@ -178,7 +170,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       return true
     }
 
-    /** Tries the cookies, one after the other, while the daemon asks for other credentials. */
+    /** Tries the cookies in turn while the daemon asks for other credentials. */
     const authorized = <A, E extends Failure, R>(once: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.catchIf(
         once,

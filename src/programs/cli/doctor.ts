@@ -14,18 +14,18 @@ import { askWallet, askWallets, noSuchWallet, type SharedAnswers, sharedChecks, 
 import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { CliInput, CliOutcome } from "./outcome.ts"
 
-/** `svcd-cli doctor`: looks for what is wrong, and says what to do. It changes nothing. */
+/** `svcd-cli doctor`: finds problems and their remedies. It changes nothing. */
 
 export interface DoctorInput {
   readonly connection: ConnectionSettings
   readonly daemon: Daemon
   readonly input: SettingsInput & Pick<CliInput, "screen" | "version">
   readonly json: boolean
-  /** The wallet that `-rpcwallet` names; `undefined`: all that are loaded. */
+  /** From `-rpcwallet`; `undefined`: all loaded wallets. */
   readonly wallet: string | undefined
 }
 
-/** Whether the file with which svcd-cli logs in can be read. Without one, the daemon may ask for nothing. */
+/** Without a readable cookie file, the daemon may need none. */
 const cookieChecks = ({ connection: { cookieFile, rpc }, input }: DoctorInput): ReadonlyArray<Check> => {
   if (cookieFile === undefined || rpc.credentials !== undefined) return []
   const read = input.readFile(cookieFile)
@@ -72,14 +72,13 @@ const unreachable = (error: RpcClientError, { connection: { networkFrom, rpc } }
   }
 }
 
-/** The checks of the wallet that `-rpcwallet` names, or of all that are loaded. */
 const eachWallet = (
   { daemon, wallet }: DoctorInput,
   shared: SharedAnswers,
   isRegtest: boolean
 ): Effect.Effect<ReadonlyArray<Check>, RpcClientError> => {
   const { loaded = [] } = shared
-  // A daemon that lists no wallets may still answer for one: the user may have no right to ask for the list.
+  // The user may have no right to list wallets, but still to use one.
   if (wallet !== undefined && shared.loaded?.includes(wallet) === false) {
     return Effect.succeed([noSuchWallet(wallet, shared)])
   }
@@ -94,7 +93,7 @@ const eachWallet = (
   return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
 }
 
-/** The checks that a daemon answers; one failed check if there is none. */
+/** A single failed check if no daemon answers. */
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
     const { connection, input } = doctor

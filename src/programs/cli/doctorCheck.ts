@@ -5,26 +5,20 @@ import { walletList } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** One thing that `svcd-cli doctor` looks at. */
-
-/** `skip`: the user of RPC has not the right to look. */
+/** `skip`: the RPC user lacks the right. */
 export type CheckState = "ok" | "warn" | "fail" | "skip"
 
 export interface Check {
-  /** A short stable word for programs. */
+  /** Short and stable, for programs. */
   readonly check: string
   readonly state: CheckState
-  /** What was found. */
   readonly text: string
-  /** What to do; empty for `ok`. */
   readonly remedy: string
-  /** The wallet that it is about, where the daemon has several. */
   readonly wallet?: string
 }
 
 export const ok = ({ check, text }: Pick<Check, "check" | "text">): Check => ({ check, state: "ok", text, remedy: "" })
 
-/** A finding that needs the operator. */
 export interface Complaint {
   readonly text: string
   readonly remedy: string
@@ -38,7 +32,6 @@ export const skip = (check: string, { remedy, text }: Complaint): Check => ({ ch
 
 const COLOURS: Readonly<Record<CheckState, Colour>> = { ok: "green", warn: "yellow", fail: "red", skip: "yellow" }
 
-/** Columns before a text. */
 const MARGIN = 6
 
 export const checkLines = ({ remedy, state, text, wallet }: Check, screen: Screen): ReadonlyArray<string> => [

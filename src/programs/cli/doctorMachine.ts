@@ -14,16 +14,15 @@ import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
 
-/** The checks of `svcd-cli doctor` that need no daemon: the installation, and the data directory. */
+/** Checks without a daemon: the installation and the data directory. */
 
-/** SQLite does not load: what its error says, with the remedy that the programs give too. */
 export const sqliteCheck = (error: unknown): Check => {
   const [text = "", remedy = "reinstall svcd with the same Node.js"] =
     nativeProblem(error, "better-sqlite3")?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
   return fail("sqlite", { text, remedy: `${remedy}; neither svcd nor svcd-wallet can start without it` })
 }
 
-/** Compiled parts: SQLite, without which nothing works, and libsecp256k1, without which checks are slow. */
+/** SQLite, without which nothing works, and libsecp256k1, without which verification is slow. */
 const nativeChecks: Effect.Effect<ReadonlyArray<Check>> = Effect.promise(async () => {
   const sqlite = await import("better-sqlite3").then(({ default: Database }) => {
     new Database(":memory:").close()
@@ -38,7 +37,7 @@ const nativeChecks: Effect.Effect<ReadonlyArray<Check>> = Effect.promise(async (
   return [ok({ check: "node", text: `Node.js ${process.versions.node}` }), sqlite, curve]
 })
 
-/** File systems that lose files, or whose locks SQLite cannot trust, by their numbers in Linux (`statfs(2)`). */
+/** File systems that lose files, or whose locks SQLite cannot trust, by Linux magic number (`statfs(2)`). */
 const FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, "NFS"],
   [0xff534d42, "CIFS"],
@@ -49,7 +48,7 @@ const FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 const GB = 1e9
 
-/** Free bytes below which there is too little, and below which it becomes tight. */
+/** Free bytes: too little, and tight. */
 const LEAST_FREE = 0.3 * GB
 const TIGHT_FREE = 3 * GB
 
@@ -95,7 +94,7 @@ const ownerCheck = (path: string, uid: number): Check => {
     })
 }
 
-/** What to do about a data directory that this user cannot use, by the error's code. */
+/** For a data directory that this user cannot use, by error code. */
 export const remedyOf = (code: string): string =>
   code === "EROFS"
     ? "mount it writable, or use another directory, with -datadir"
@@ -109,10 +108,8 @@ const attempt = <A>(run: () => A): A | string => {
   }
 }
 
-/** Wallets that are looked at one by one. */
 const MOST_WALLETS = 1_000
 
-/** The default wallet, the folder of named wallets, and the wallets in it. */
 const walletFileChecks = (directory: string): ReadonlyArray<Check> => {
   const folder = join(directory, "wallets")
   const named = attempt(() => readdirSync(folder).filter((name) => name.endsWith(".json")))
@@ -123,10 +120,9 @@ const walletFileChecks = (directory: string): ReadonlyArray<Check> => {
   })
 }
 
-/** The data directory that is looked at, and the network of its node. */
 type DataPlace = Pick<ConnectionSettings, "dataDir" | "network">
 
-/** The settings with which svcd would start here, but for flags of its own; and the mail before names expire. */
+/** svcd's settings here, without flags of its own, and the mail before names expire. */
 const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): ReadonlyArray<Check> => {
   const decoded = decodeSettings({ ...input, argv: ["-network", network, "-datadir", dataDir] })
   if (Either.isLeft(decoded)) {
@@ -187,7 +183,7 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
   ]
 }
 
-/** All checks of the machine. None of them changes anything. */
+/** None of them changes anything. */
 export const machineChecks = (place: DataPlace, input: SettingsInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.map(
     nativeChecks,

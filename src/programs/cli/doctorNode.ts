@@ -10,7 +10,7 @@ import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
 import { changeLine, hasChain, isOffline, isReady, NO_PEERS_WANTED } from "./syncRows.ts"
 
-/** The checks of `svcd-cli doctor` that ask the daemon about itself: version, clock, peers, sync, data on disk. */
+/** Checks about the daemon itself: version, clock, peers, sync, data on disk. */
 
 type Answer = Json | undefined
 
@@ -21,7 +21,6 @@ export interface NodeAnswers {
   readonly peers: Answer
   readonly checks: Answer
   readonly webhooks: Answer
-  /** Unix time in seconds. */
   readonly now: number
 }
 
@@ -54,11 +53,10 @@ const versionCheck = ({ network }: NodeAnswers, version: string): Check => {
   })
 }
 
-/** Seconds that the clock may be wrong: blocks further in the future than two hours are refused. */
+/** Tolerance in seconds: blocks more than two hours in the future are refused. */
 const WRONG_CLOCK = 3_600
 const SLOPPY_CLOCK = 60
 
-/** Peers whose clocks are enough for a judgement. */
 const ENOUGH_CLOCKS = 3
 
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -98,7 +96,7 @@ const peerChecks = ({ chain, network, sync }: NodeAnswers): ReadonlyArray<Check>
   })]
 }
 
-/** Seconds without a block after which it is strange. */
+/** Seconds without a block that are unusual. */
 const LATE_BLOCK = 4 * 3_600
 
 const syncChecks = ({ chain, now, sync }: NodeAnswers): ReadonlyArray<Check> => {
@@ -139,7 +137,7 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
         text: `${quantityOf(missing, "block")} of the chain ${missing === 1 ? "is" : "are"} missing`,
         remedy: "the node fetches them from its peers by itself"
       })]),
-    // The warnings have the notices too.
+    // The warnings include the notices.
     ...[...warnings].filter((text) => !notices.includes(text)).map((text) =>
       warn("warning", { text, remedy: "this warning comes from svcd; its log may have more" })
     )
@@ -151,7 +149,7 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
     : [ok({ check: "data", text: "the data on disk has no known damage" })]
 }
 
-/** States of a webhook that no longer delivers. */
+/** A webhook that no longer delivers. */
 const BROKEN: ReadonlySet<string> = new Set(["dead", "gone", "cursor"])
 
 const webhookChecks = ({ webhooks }: NodeAnswers): ReadonlyArray<Check> => {

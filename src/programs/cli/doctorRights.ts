@@ -4,12 +4,12 @@ import { isForbidden } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, type Complaint, skip } from "./doctorCheck.ts"
 
-/** What `svcd-cli doctor` could not look at, because the user of RPC has not the right to ask. */
+/** What `svcd-cli doctor` could not check, because the RPC user lacks the right. */
 
-/** The methods that the user may not call, with the right that the daemon names. */
+/** With the right that the daemon names. */
 export type RefusedMethods = Map<string, UserRight | undefined>
 
-/** The same daemon, which notes in `refused` each method that the user may not call. */
+/** Records the methods that the user may not call in `refused`. */
 export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon => ({
   ...daemon,
   ask: (method, params) =>
@@ -23,7 +23,7 @@ export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon =
   ofWallet: (name) => Effect.map(daemon.ofWallet(name), (other) => notingRefused(other, refused))
 })
 
-/** What each right lets the doctor look at. The last row is for daemons that do not name the right. */
+/** What each right lets the doctor check. The last row is for daemons that do not name the right. */
 const LOOKED_AT = [
   ["read", "the chain, peers, fees, and damage on disk"],
   ["names", "the wallets: their backup, lock, balance, renewals and registrations, and watched names"],
@@ -31,13 +31,12 @@ const LOOKED_AT = [
   [undefined, "the answers of these methods"]
 ] as const
 
-/** What to do about a right that is missing. */
 export const remedyFor = (right: UserRight | undefined): string => {
   const needed = right === undefined ? "the right to call them" : `the right "${right}"`
   return `grant the RPC user ${needed} (-rpcrights), or run svcd-cli with credentials that have it`
 }
 
-/** One for each right that is missing. A list of methods (-rpcwhitelist) may refuse some of a right alone. */
+/** One per missing right. A list of methods (-rpcwhitelist) may refuse only some of a right. */
 export const rightsChecks = (refused: RefusedMethods): ReadonlyArray<Check> =>
   LOOKED_AT.flatMap(([right, what]) => {
     const methods = [...refused].flatMap(([method, missing]) => missing === right ? [method] : []).toSorted()

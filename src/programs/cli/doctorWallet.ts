@@ -26,7 +26,7 @@ import {
 } from "./ownNames.ts"
 import { renewNow, renewSoon } from "./status.ts"
 
-/** The checks of `svcd-cli doctor` about the wallet: its backup, its lock, and the names that it renews. */
+/** Checks of the wallet: its backup, its lock, and the names that it renews. */
 
 type Answer = Json | undefined
 
@@ -37,30 +37,25 @@ export interface WalletAnswers {
   readonly balances: Answer
   readonly pending: Answer
   readonly registrations: Answer
-  /** How remedies begin: svcd-cli, with the flag that chooses the wallet where there are several. */
+  /** Begins remedies: svcd-cli, with the flag for the wallet if there are several. */
   readonly cli: string
   /** The same for svcd-wallet. */
   readonly program: string
   readonly isRegtest: boolean
-  /** Fee of a renewal, in the smallest unit; 0 if the user has not the right to ask. */
+  /** Fee of a renewal, in the smallest unit; 0 without the right to ask. */
   readonly fee: number
   /** Unix time in seconds. */
   readonly now: number
 }
 
-/** Blocks of a week. */
 const WEEK = 1_008
 
-/** Bytes of a name and its value together, for an estimate. */
 const USUAL_BYTES = 150
 
-/** Wallets, and the names that no wallet has to own. */
 export interface SharedAnswers {
-  /** The loaded wallets; `undefined` from a daemon without wallets. */
+  /** `undefined` from a daemon without wallets. */
   readonly loaded: ReadonlyArray<string> | undefined
-  /** Names of wallets in the data directory. */
   readonly stored: ReadonlyArray<string>
-  /** Watched names that expire soon. */
   readonly watched: Answer
 }
 
@@ -82,11 +77,9 @@ export const askWallets = (daemon: Daemon, isRegtest: boolean): Effect.Effect<Sh
 
 export interface WalletPlace {
   readonly isRegtest: boolean
-  /** The wallet, where several are loaded. */
   readonly name: string | undefined
 }
 
-/** Asks a daemon about the wallet that its calls are for. */
 export const askWallet = (
   daemon: Daemon,
   { isRegtest, name }: WalletPlace
@@ -122,7 +115,7 @@ export const askWallet = (
     }
   })
 
-/** The wallet by its name; the default one has none. */
+/** The default wallet has no name. */
 const walletWords = (wallet: Answer): string => {
   const name = textAt(wallet, "walletname") ?? ""
   return name === "" ? "the wallet" : `wallet ${quoted(name)}`
@@ -149,7 +142,7 @@ const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Che
   }
 }
 
-/** Addresses that the recovery words do not find, or will not soon. */
+/** Addresses that the seed phrase does not recover, or soon will not. */
 const reachCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
   const lost = numberAt(wallet, "addresses_lost") ?? 0
   const beyond = beyondText({ beyond: numberAt(wallet, "addresses_beyond") ?? 0, lost })
@@ -161,9 +154,7 @@ const reachCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
 }
 
 interface Locked {
-  /** Whether the wallet can sign nothing. */
   readonly all: boolean
-  /** Whether it renews names, but signs nothing else. */
   readonly renews: boolean
 }
 
@@ -183,7 +174,7 @@ const listed = (names: ReadonlyArray<OwnedName>): string => {
   return others === 0 ? name : `${name} and ${quantityOf(others, "other name", "other names")}`
 }
 
-/** The first of the names and `true`, as `name_autorenew` takes them: in plain letters if it has a namespace, else in hex. */
+/** Parameters of `name_autorenew`: the first name, in plain letters with a namespace, else in hex, and `true`. */
 const asParameters = ([first]: ReadonlyArray<OwnedName>): string => {
   const { hex = "", text = "" } = first?.name ?? {}
   return /^[!-~]+\/[!-~]+$/.test(text) ? `${shellWord(text)} true` : `${hex} true '{"nameEncoding":"hex"}'`
@@ -194,7 +185,7 @@ const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "
 const notRenewed = (names: ReadonlyArray<OwnedName>): string =>
   `${listed(names)} ${names.length === 1 ? "is" : "are"} not renewed automatically`
 
-/** Blocks before the expiry in which the wallet renews by itself, and in which it becomes urgent. */
+/** Blocks before the expiry at which the wallet renews, and at which it becomes urgent. */
 const DUE = 2_000
 
 const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
@@ -206,7 +197,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const [due, soon, urgent] = [isRegtest ? 8 : DUE, renewSoon(isRegtest), renewNow(isRegtest)]
   if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
   const byHand = alive.filter(({ name }) => !renews(name))
-  // The owner switched these off: they may expire.
+  // The owner excluded these: they may expire.
   const isOff = switchedOff(answers.renewals)
   const off = byHand.filter(({ name }) => isOff(name))
   const unset = byHand.filter(({ name }) => !isOff(name))
@@ -259,7 +250,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   return found.length > 0 ? found : [ok({ check: "renewals", text: "the wallet renews all its names" })]
 }
 
-/** Registrations whose next step needs a wallet that can sign. */
+/** Registrations whose next step needs an unlocked wallet. */
 const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const { all, renews } = lockOf(answers)
   const { cli } = answers
@@ -282,7 +273,6 @@ const watchedChecks = ({ watched }: SharedAnswers): ReadonlyArray<Check> => {
   })]
 }
 
-/** That the wallet of `-rpcwallet` is not loaded. */
 export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswers): Check =>
   fail("wallet", {
     text: `wallet ${walletList([name])} is not loaded and was not checked`,
@@ -293,13 +283,12 @@ export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswer
       : `choose a loaded wallet with -rpcwallet, or omit it: ${walletList(loaded)}`
   })
 
-/** What there is to say of a wallet; nothing without an answer about it: the user may not ask, or there is none. */
+/** Nothing if the user may not ask about the wallet, or there is none. */
 export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
   answers.wallet === undefined
     ? []
     : [...backupCheck(answers), ...reachCheck(answers), ...renewalChecks(answers), ...registrationChecks(answers)]
 
-/** What there is to say beside single wallets. */
 export const sharedChecks = (answers: SharedAnswers): ReadonlyArray<Check> => {
   const { loaded, stored } = answers
   if (loaded === undefined) return watchedChecks(answers)

@@ -10,18 +10,17 @@ import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry } from "./ownNames.ts"
 import { type Colour, table } from "./table.ts"
 
-/** `svcd-cli expiring`: names before their expiry, with the pages of `name_expiring` until there are enough. */
+/** `svcd-cli expiring`: reads pages of `name_expiring` until there are enough names. */
 
 export interface ExpiringOptions {
   readonly all: boolean
   readonly owner: string | undefined
   readonly blocks: number
-  /** Names to list. */
   readonly limit: number
   readonly json: boolean
 }
 
-/** Blocks below which the expiry is shown as urgent: a week. */
+/** A week in blocks, below which the expiry is urgent. */
 const WEEK = 1_008
 
 const conditions = ({ all, blocks, owner }: ExpiringOptions): Readonly<Record<string, JsonValue>> => ({
@@ -29,7 +28,6 @@ const conditions = ({ all, blocks, owner }: ExpiringOptions): Readonly<Record<st
   ...(owner === undefined ? all ? {} : { mine: true, watched: true } : { owner })
 })
 
-/** What becomes of the name without the user. */
 const renewalText = ({ said }: OwnNameEntry): string => {
   if (at(said, "pending") === true) return "pending"
   const renews = at(said, "autorenew")
@@ -66,7 +64,7 @@ const emptyText = ({ all, blocks, owner }: ExpiringOptions): string =>
     ? `No name of the wallets or the watch list expires within ${quantityOf(blocks, "block")}.`
     : `No name expires within ${quantityOf(blocks, "block")}.`
 
-/** `dated`: whether blocks come at a steady rate, as on all networks but regtest. */
+/** `dated`: blocks come at a steady rate, as on all networks but regtest. */
 const expiringText = (
   found: NamesFound,
   options: ExpiringOptions & { readonly dated: boolean },
@@ -102,7 +100,6 @@ const MEMBERS = [
   "pending"
 ]
 
-/** Returns what `svcd-cli expiring` prints. */
 export const expiringCommand = (
   daemon: Daemon,
   screen: Screen,

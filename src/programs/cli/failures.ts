@@ -16,10 +16,7 @@ import { nameHints } from "./nameHints.ts"
 import { type CliOutcome, failure, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 
-/**
- * The messages of svcd-cli for failed calls, in the forms that wrappers of the reference client parse
- * (reference/rpc.md 8).
- */
+/** Messages for failed calls, in the forms that wrappers of the reference client parse (reference/rpc.md 8). */
 
 const sourceOf = (from: string): string => from === "default" ? "That is the default address" : `It is from ${from}`
 
@@ -35,7 +32,6 @@ const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): 
   })
 }
 
-/** The method or command that was probably meant, from the daemon's own list; `undefined` if there is none. */
 const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
   daemon.ask("help").pipe(
     Effect.map((text) => {
@@ -46,7 +42,6 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Which wallets are loaded, for a call that needs one of them. */
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
   daemon.ask("listwallets").pipe(
     Effect.map((names) => `Several wallets are loaded: ${walletList(textsOf(names))}; add -rpcwallet NAME.`),
@@ -58,14 +53,12 @@ interface Call {
   readonly daemon: Daemon
   readonly method?: string
   readonly command?: CommandName
-  /** The name that a method for names got. */
   readonly name?: string | undefined
 }
 
-/** The exit status for an error of the daemon. */
 const exitOf = ({ code }: RpcFailure): number => Math.abs(code) % 256 || 1
 
-/** An error of the daemon in a command of svcd-cli itself: what the daemon says, and what to do. */
+/** For a command of svcd-cli itself: the daemon's text and the remedy. */
 const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
   toldFailure({
     exit: exitOf(error),
@@ -73,7 +66,7 @@ const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
     problem: { code: error.code, message: error.message, remedy }
   })
 
-/** The same of a method, as the reference client prints it. */
+/** For a method, as the reference client prints it. */
 const asReference = (error: RpcFailure, hints: ReadonlyArray<string>): CliOutcome =>
   toldFailure({
     exit: exitOf(error),
@@ -100,7 +93,7 @@ const explainFailure = (
   )
 }
 
-/** What to do about a call that the daemon does not permit (docs/security.md). */
+/** docs/security.md. */
 const forbiddenRemedy = ({ missingRight }: UnexpectedReply, method: string | undefined): string => {
   const lacks = missingRight === undefined
     ? "the right for it"
@@ -108,10 +101,7 @@ const forbiddenRemedy = ({ missingRight }: UnexpectedReply, method: string | und
   return `This RPC user lacks ${lacks} (-rpcrights, -rpcwhitelist), or -rpcallowip does not name this machine.`
 }
 
-/**
- * Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. `command`:
- * the command of svcd-cli that made the call.
- */
+/** `method`: as the operator named it. `command`: the command of svcd-cli that made the call. */
 export const explain = (
   error: RpcClientError | DocumentRefused,
   call: Call

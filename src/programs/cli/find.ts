@@ -13,7 +13,7 @@ import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
-/** `svcd-cli find`: names by what they say, with the pages of `name_find` until there are enough. */
+/** `svcd-cli find`: reads pages of `name_find` until there are enough names. */
 
 export interface FindOptions {
   readonly text: string | undefined
@@ -22,12 +22,11 @@ export interface FindOptions {
   readonly owner: string | undefined
   readonly namespace: string | undefined
   readonly expired: boolean
-  /** Names to list. */
   readonly limit: number
   readonly json: boolean
 }
 
-/** The conditions of `owner:ADDRESS` and `ip:192.0.2.1`, as in the search of the pages; what a flag says counts before. */
+/** Conditions such as `owner:ADDRESS` and `ip:192.0.2.1`, as in the search of the pages; flags take precedence. */
 const fromText = (options: FindOptions): FindOptions => {
   const { key, owner, text = "" } = options
   const item = itemSearch(text)
@@ -40,7 +39,7 @@ const fromText = (options: FindOptions): FindOptions => {
     : options
 }
 
-/** Namespaces are ASCII, which is the same bytes in the encoding that the answer has. */
+/** Namespaces are ASCII, the same bytes in the encoding of the answer. */
 const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex")
 
 const conditions = (
@@ -77,13 +76,13 @@ const MEMBERS = ["expires_in", "expired", "height", "txid", "vout", "address"]
 
 const ENCODED = "d/xn--"
 
-/** What a text beyond ASCII may be a part of, in a domain; `undefined` for any other text. */
+/** For a text beyond ASCII that may be part of a domain. */
 const partOfDomain = (text: string): string | undefined => {
   const label = text.trim().toLowerCase().normalize("NFC").replace(/^d\//, "").replace(/\.bit$/, "")
   return /[^\x00-\x7f]/.test(label) && !/[\s/.]/.test(label) ? label : undefined
 }
 
-/** Domains in other scripts that contain a part: names have them encoded, so that the search of the daemon does not see it. */
+/** Names have domains in other scripts encoded, so that the daemon's search does not match them. */
 const withPart = (
   daemon: Daemon,
   options: FindOptions,
@@ -105,7 +104,6 @@ const withPart = (
   })
 }
 
-/** Both lists, each name once. */
 const joined = (one: NamesFound, other: NamesFound, limit: number): NamesFound => {
   const known = new Set(one.names.map(({ name }) => name.hex))
   const names = [...one.names, ...other.names.filter(({ name }) => !known.has(name.hex))]
@@ -116,7 +114,6 @@ const joined = (one: NamesFound, other: NamesFound, limit: number): NamesFound =
   }
 }
 
-/** Returns what `svcd-cli find` prints. */
 export const findCommand = (
   daemon: Daemon,
   screen: Screen,
@@ -128,7 +125,7 @@ export const findCommand = (
     const gather = (said: string | undefined) =>
       gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text: said }), limit })
     const part = text === undefined ? undefined : partOfDomain(text)
-    // A text of two letters is too short for the search of the daemon, but not for the domains.
+    // Two letters are too short for the daemon's search, but not for the domains.
     const isShort = part !== undefined && Array.from(text ?? "").length < SHORTEST_TEXT
     const written = text === undefined ? undefined : writtenInNames(text)
     const first: NamesFound = isShort ? { names: [], more: false, complete: true } : yield* gather(text)

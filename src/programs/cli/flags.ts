@@ -14,8 +14,6 @@ import {
 } from "./commandTable.ts"
 import { NAME, quotedArgument } from "./outcome.ts"
 
-/** The flags of svcd-cli, and the reading of its command line. */
-
 export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
   rpccookiefile: textOption({
@@ -56,10 +54,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["color", "set NO_COLOR in the environment to turn colors off"]
 ])
 
-/** What a switch may be set to. */
 const SWITCHED: ReadonlySet<string> = new Set(["0", "1", "false", "true"])
 
-/** All flags, of the program and of its commands. A name that several commands have is a flag of one form. */
+/** A name shared by several commands is a flag of one form. */
 const ALL: OptionTable = Object.assign({}, ...COMMAND_NAMES.map((name) => COMMAND_ROWS[name].options), CLI_FLAGS)
 
 type CommandFlag = { readonly [C in CommandName]: keyof (typeof CLI_COMMANDS)[C]["options"] }[CommandName]
@@ -69,21 +66,20 @@ export type CliFlagName = keyof typeof CLI_FLAGS | CommandFlag
 export interface CliCommandLine {
   readonly wants: (name: CliFlagName) => boolean
   readonly text: (name: CliFlagName) => string | undefined
-  /** All texts of a flag that may be repeated. */
   readonly texts: (name: CliFlagName) => ReadonlyArray<string>
   readonly has: (name: CliFlagName) => boolean
   readonly given: ReadonlyMap<string, ReadonlyArray<string>>
-  /** The command; `undefined` for a call of a method. */
+  /** `undefined` for a method. */
   readonly command: CommandName | undefined
   /** A method and its parameters, or the parameters of the command. */
   readonly words: ReadonlyArray<string>
   readonly problems: ReadonlyArray<string>
 }
 
-/** What Node.js puts in place of bytes of an argument that are not UTF-8: a value with it may be none that was given. */
+/** Node.js replaces bytes of an argument that are not UTF-8 with this: the value may be none that was given. */
 const REPLACEMENT = "\ufffd"
 
-/** How to give bytes or a character that no argument may have; each way with what takes it. */
+/** How to pass bytes or a character that no argument can have. */
 const otherWay = (text: string, command: CommandName | undefined): string => {
   if (/^--?rpcpassword\b/.test(text)) return "give the password on standard input (-stdinrpcpass)"
   if (command === undefined) return "give the parameters on standard input (-stdin)"
@@ -94,16 +90,12 @@ const otherWay = (text: string, command: CommandName | undefined): string => {
     : `call a method in place of ${command}, with its parameters on standard input (-stdin)`
 }
 
-/** The commands that have a flag; `undefined` for a flag of the program itself. */
 const ownersOf = (name: string): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
     : COMMAND_NAMES.filter((command) => Object.hasOwn(COMMAND_ROWS[command].options, name))
 
-/**
- * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the
- * program may have flags before and behind it.
- */
+/** Flags, then a method, after which no word is a flag. Commands of the program accept flags before and after them. */
 export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine => {
   const given = new Map<string, ReadonlyArray<string>>()
   const problems: Array<string> = []
@@ -139,7 +131,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
     )
   }
   for (const [name, texts] of given) {
-    // The text is not repeated: it may be a password, as behind -stdinrpcpass=.
+    // The text is not repeated: it may be a password, as after -stdinrpcpass=.
     if (ALL[name]?.toml === "boolean" && texts.some((text) => !SWITCHED.has(text))) {
       problems.push(`-${name}: is a switch; its value must be 0, 1, true or false`)
     }
@@ -159,7 +151,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   }
 }
 
-/** The whole number of a flag; `fallback` without the flag. Adds an invalid one to `problems`. */
+/** `fallback` without the flag. Adds an invalid number to `problems`. */
 export const countOf = (
   { fallback, name, text }: { readonly name: string; readonly text: string | undefined; readonly fallback: number },
   problems: Array<string>
@@ -170,7 +162,7 @@ export const countOf = (
   return fallback
 }
 
-/** The words of a command, where its usage line says less. */
+/** For commands whose usage line says less. */
 const TAKEN: { readonly [command in CommandName]?: string } = {
   names: "one prefix",
   find: "one text",
@@ -181,10 +173,10 @@ const TAKEN: { readonly [command in CommandName]?: string } = {
   rpcauth: "a user name and a password"
 }
 
-/** Commands whose first word, if they have one, can be this alone; then they take as many words as they can. */
+/** Commands whose only possible first word is this; then they take as many words as they can. */
 const ONLY_FIRST: { readonly [command in CommandName]?: string } = { checkwords: "-", webhooks: "test" }
 
-/** What is wrong with the words behind a command. None is shown: a value may be there, or a password. */
+/** Shows no word: it may be a value or a password. */
 export const wordProblems = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
   const { takes: [least, most], words: wanted } = COMMAND_ROWS[command]

@@ -2,13 +2,13 @@ import type { OptionTable } from "../../config/optionRow.ts"
 import { COMMAND_GROUPS, COMMAND_NAMES, COMMAND_ROWS, type CommandName } from "./commandTable.ts"
 import { NAME } from "./outcome.ts"
 
-/** The texts of -help. The manual page is made from them (scripts/package/manual.mjs). */
+/** Texts of -help, from which the manual page is generated (scripts/package/manual.mjs). */
 
-/** Columns of a line, and the column in which descriptions begin. */
+/** Line width, and the column of descriptions. */
 const WIDTH = 100
 const COLUMN = 26
 
-/** Breaks a text between words; the lines behind the first are indented. */
+/** Breaks between words, and indents continuation lines. */
 const wrapped = (text: string, indent = 0): string => {
   const lines: Array<string> = []
   let line = ""
@@ -34,7 +34,6 @@ const flagEntries = (options: OptionTable): ReadonlyArray<string> =>
 
 const termOf = (name: CommandName): string => `${name} ${COMMAND_ROWS[name].words}`.trimEnd()
 
-/** What `svcd-cli COMMAND -help` prints. */
 export const commandHelp = (name: CommandName): string => {
   const { description, details, options } = COMMAND_ROWS[name]
   const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`

@@ -1,7 +1,6 @@
 import { encodeString } from "../../rpc/json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "../../rpc/json/json.ts"
 
-/** JSON on several lines, each level indented by two. */
 export const indented = (value: Json, indent = ""): string => {
   const inner = `${indent}  `
   if (value instanceof JsonObject) {
@@ -16,11 +15,10 @@ export const indented = (value: Json, indent = ""): string => {
   return value.length === 0 ? "[]" : `[\n${value.map((item) => inner + indented(item, inner)).join(",\n")}\n${indent}]`
 }
 
-/** A result as it is printed: a text bare, null as nothing, the rest as JSON (reference/rpc.md 8). */
+/** A bare text, nothing for null, JSON for the rest (reference/rpc.md 8). */
 export const resultText = (result: Json): string =>
   result === null ? "" : typeof result === "string" ? `${result}\n` : `${indented(result)}\n`
 
-/** What an object is made of. A number is written by this language; members that are `undefined` are left out. */
 export type JsonMembers = { readonly [name: string]: Json | number | undefined }
 
 export const objectOf = (members: JsonMembers): JsonObject => {
@@ -33,7 +31,6 @@ export const objectOf = (members: JsonMembers): JsonObject => {
   return object
 }
 
-/** The value at the end of a path of names, if it is there. */
 export const at = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined => {
   const [name, ...rest] = path
   if (name === undefined) return value
@@ -50,17 +47,16 @@ export const numberAt = (value: Json | undefined, ...path: ReadonlyArray<string>
   return found instanceof JsonNumber && Number.isFinite(found.value) ? found.value : undefined
 }
 
-/** A number in its original spelling: an amount has its eight decimals. */
+/** Keeps the spelling: an amount has its eight decimals. */
 export const spelledAt = (value: Json | undefined, ...path: ReadonlyArray<string>): string | undefined => {
   const found = at(value, ...path)
   return found instanceof JsonNumber ? found.text : undefined
 }
 
-/** The objects of a list; none for other values. */
 export const objectsOf = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter((item) => item instanceof JsonObject) : []
 
-/** The texts of a list; a single text counts as one, unless it is empty. */
+/** A single non-empty text counts as one. */
 export const textsOf = (value: Json | undefined): ReadonlyArray<string> => {
   if (typeof value === "string") return value === "" ? [] : [value]
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []

@@ -7,7 +7,7 @@ import { type CliOutcome, NAME, type Screen } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 import { findingLines, isError, programLines, reportJson, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli lint`: checks a name and a value without a daemon; and the warnings behind an update by hand. */
+/** `svcd-cli lint`: checks a name and a value without a daemon, as do warnings after a manual update. */
 
 export interface LintInput {
   readonly name: string
@@ -15,7 +15,7 @@ export interface LintInput {
   readonly json: boolean
 }
 
-/** The exit status is 1 if there is an error. */
+/** The exit status is 1 for an error. */
 export const lintCommand = ({ json, name, value }: LintInput, screen: Screen): CliOutcome => {
   const report = valueReport(name, value)
   const errors = report.findings.filter(isError).length
@@ -30,7 +30,7 @@ export const lintCommand = ({ json, name, value }: LintInput, screen: Screen): C
   return { code, stdout: `${lines.join("\n")}\n`, stderr: "" }
 }
 
-/** Positions of name, value and options of the methods that set a value and cannot answer with warnings. */
+/** Positions of parameters, for methods that set a value and cannot answer with warnings. */
 const POSITIONS: Readonly<Record<string, Readonly<Record<"name" | "value" | "options", number>>>> = {
   name_update: { name: 0, value: 1, options: 2 },
   name_firstupdate: { name: 0, value: 3, options: 4 }
@@ -39,7 +39,7 @@ const POSITIONS: Readonly<Record<string, Readonly<Record<"name" | "value" | "opt
 const encodingIn = (options: Json | undefined, member: string): NameEncoding =>
   options !== undefined && textAt(options, member) === "hex" ? "hex" : "utf8"
 
-/** Lines for standard error: what is wrong with the value that a call has set. */
+/** Warnings for standard error about a value that a call has set. */
 export const warningsOfCall = (method: string, params: ReadonlyArray<Json> | JsonObject): string => {
   const positions = POSITIONS[method]
   if (positions === undefined) return ""

@@ -5,18 +5,17 @@ import { bitDomainOf } from "../../protocol/nameText.ts"
 import { looksSecret } from "../tool/secrets.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
-/** What an owner probably meant by a name that no daemon can know so. */
+/** Guesses at names that no daemon can know as written. */
 
 const quotes = /^(['"])(.*)\1$/
 
-/** A label in another script as DNS has it. Alone, digits would become an address of IPv4, and `%` a code of another letter. */
+/** As DNS encodes it. Alone, digits would become an IPv4 address, and `%` an escape. */
 const domain = (label: string): string => {
   const lower = label.toLowerCase()
   const ascii = /[^\x00-\x7f]/.test(lower) && !lower.includes("%") ? domainToASCII(`${lower}.bit`) : ""
   return `d/${ascii === "" ? lower : ascii.slice(0, -".bit".length)}`
 }
 
-/** The likely name; `undefined` for a text with nothing strange about it. */
 const meant = (text: string): string | undefined => {
   const [, , inner] = quotes.exec(text) ?? []
   if (inner !== undefined) return meant(inner) ?? inner
@@ -26,18 +25,19 @@ const meant = (text: string): string | undefined => {
   return label === undefined ? undefined : domain(label)
 }
 
-/** The name that a word of a command means: a name, or a domain in any script. */
+/** A name, or a domain in any script. */
 export const nameMeant = (text: string): string => meant(text) ?? text
 
-/** How names write a text that is searched: a domain, or letters beyond ASCII as DNS has them; `undefined` for no other way. */
+/** For a search: a domain, or letters beyond ASCII as DNS has them; `undefined` if there is no other spelling. */
 export const writtenInNames = (text: string): string | undefined => {
   const written = meant(text) ?? (/^[^\s/]*$/.test(text) ? domain(text).slice("d/".length) : text)
   return written === text || written === text.toLowerCase() ? undefined : written
 }
 
 /**
- * The name of a command's first word. Fails for an empty one: a script with an empty variable must not pay for the name "". Fails
- * for what may be a private key: the daemon must not get it, and no error may repeat it. A name with a namespace is never one.
+ * The first word as a name. Fails for an empty one, because a script with an empty variable must not pay for the name
+ * "", and for a possible private key, which must not reach the daemon or an error. A name with a namespace is never
+ * one.
  */
 export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
   const name = nameMeant(word ?? "")
@@ -54,10 +54,9 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
     : Effect.succeed(name)
 }
 
-/** Spaces alone, or a namespace alone. */
 const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
 
-/** The same for a name to register: spaces alone, a namespace alone as `d/`, and one in upper case are refused too. */
+/** For a name to register: also refuses only spaces, only a namespace such as `d/`, and one in upper case. */
 export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(namedBy(word), (name) => {
     if (WITHOUT_LABEL.test(name)) {
@@ -74,8 +73,8 @@ export const newNameBy = (word: string | undefined): Effect.Effect<string, Comma
   })
 
 /**
- * What to do about a name that is free. A name outside every namespace resolves to nothing: most likely the user means a
- * domain, and registering it would cost coins for nothing.
+ * A name outside every namespace resolves to nothing: the user probably means a domain, and registration would waste
+ * coins.
  */
 export const freeHint = (name: string): string => {
   if (WITHOUT_LABEL.test(name)) return "a complete name looks like d/example"
@@ -88,7 +87,6 @@ export const freeHint = (name: string): string => {
   return `a domain begins with d/${known}`
 }
 
-/** Returns lines to print below the error of a call with this name. */
 export const nameHints = (text: string | undefined): ReadonlyArray<string> => {
   if (text === undefined) return []
   const name = meant(text)

@@ -28,7 +28,7 @@ import { type Colour, labelled, painted, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { reportJson, roomText, valueLines, type ValueReport, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli name`: all about one name. */
+/** `svcd-cli name`: everything about one name. */
 
 const UTF8 = new TextEncoder()
 
@@ -36,16 +36,13 @@ interface NamePage {
   readonly name: string
   readonly domain: string | undefined
   readonly state: NameState | undefined
-  /** What the value means; `undefined` without a record. */
   readonly report: ValueReport | undefined
-  /** Height of the expiry. */
   readonly expiresAt: number | undefined
-  /** Whether the wallet renews it by itself; `undefined` for a name that is not the wallet's. */
+  /** `undefined` for a name that is not the wallet's. */
   readonly renews: boolean | undefined
   readonly pending: ReadonlyArray<OwnNameEntry>
-  /** The registration of the wallet that is under way. */
   readonly registration: Json | undefined
-  /** The oldest first; `undefined` if the daemon keeps none. */
+  /** Oldest first; `undefined` if the daemon keeps none. */
   readonly history: ReadonlyArray<Json> | undefined
   readonly dated: boolean
   /** Unix time in seconds. */
@@ -152,7 +149,6 @@ const pendingLines = ({ pending, state }: NamePage, screen: Screen): ReadonlyArr
   ]
 }
 
-/** What an operation did, compared with the one before. */
 const changeOf = (record: Json, before: Json | undefined): string => {
   if (before === undefined) return "registered"
   const keeps = (member: string): boolean => textAt(record, member) === textAt(before, member)
@@ -213,7 +209,6 @@ const pageText = (page: NamePage, last: number, screen: Screen): string => {
   ].join("\n")
 }
 
-/** The part of a record that the history and the page share. */
 const recordJson = (said: Json) => {
   const value = shownHex(textAt(said, "value"))
   return {
@@ -262,7 +257,7 @@ const pageJson = (page: NamePage, last: number): Json => {
   })
 }
 
-/** The exit status is 1 for a name that is not registered, or no longer. */
+/** The exit status is 1 for a name that is not registered, or expired. */
 export const nameCommand = (
   { daemon, input, line }: Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "screen"> },
   last: number

@@ -7,30 +7,25 @@ import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import { type OwnNameEntry, ownNamesOf } from "./ownNames.ts"
 
-/** The names of a method that answers by pages, such as `name_find`: until there are enough, and what is printed below them. */
+/** Reads pages of a method such as `name_find` until there are enough names, and notes what the list lacks. */
 
-/** Names on a page of the daemon. */
 const PAGE = 500
 
 export interface NamesFound {
   readonly names: ReadonlyArray<OwnNameEntry>
-  /** Whether the daemon has more than were wanted. */
   readonly more: boolean
-  /** Whether the daemon knows every name that it should. */
+  /** The daemon knows every name that it should. */
   readonly complete: boolean
 }
 
 export interface NamesWanted {
   readonly method: "name_expiring" | "name_find"
-  /** Members of the method's query. */
   readonly conditions: Readonly<Record<string, JsonValue>>
-  /** Names to list. */
   readonly limit: number
-  /** Which names of the daemon's answer count; by default all. */
+  /** Filters the daemon's names; all by default. */
   readonly fits?: (entry: OwnNameEntry) => boolean
 }
 
-/** Names that are read at most while few of them fit. */
 const MOST_READ = 100_000
 
 export const gatherNames = (
@@ -63,7 +58,7 @@ export const gatherNames = (
     }
   })
 
-/** The lines of names, with what the reader has to know about the list. `incomplete` is for a daemon that still works. */
+/** `incomplete`: for a daemon that is still working. */
 export const listText = (
   { complete, more, names }: NamesFound,
   { incomplete, lines }: { readonly lines: ReadonlyArray<string>; readonly incomplete: string }
@@ -75,7 +70,6 @@ export const listText = (
     ""
   ].join("\n")
 
-/** The names for programs, with these members of what the daemon said of each. */
 export const listJson = ({ complete, more, names }: NamesFound, members: ReadonlyArray<string>): string => {
   const list = names.map(({ name, said, value }) =>
     objectOf({

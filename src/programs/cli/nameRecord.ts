@@ -11,28 +11,24 @@ import { freeHint } from "./nameHints.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 import type { Shown } from "./ownNames.ts"
 
-/** One name, as the daemon knows it. */
-
-/** A name in UTF-8, as it is on the command line, and values as bytes. */
+/** The name as on the command line, values as bytes. */
 export const ONE_NAME = { nameEncoding: "utf8", valueEncoding: "hex" } as const
 
 export interface NameState {
-  /** The daemon's record. */
   readonly said: Json
   readonly value: Shown
-  /** Blocks; 0 or less: it has expired. */
+  /** Blocks; 0 or less if expired. */
   readonly expiresIn: number
-  /** Whether the wallet owns it; `undefined` if the daemon has no wallet, or several. */
+  /** `undefined` if the daemon has no wallet, or several. */
   readonly mine: boolean | undefined
 }
 
-/** Bytes that the daemon wrote in hex. */
 export const shownHex = (hex: string | undefined): Shown => {
   const bytes = fromHex(hex ?? "") ?? new Uint8Array()
   return { text: encodeText(bytes, "utf8"), hex: hex ?? "" }
 }
 
-/** The last record of a name, including an expired one; `undefined` if it was never registered. */
+/** Including an expired one; `undefined` if never registered. */
 export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState | undefined, RpcClientError> =>
   Effect.catchIf(
     Effect.map(daemon.ask("name_show", [name, { ...ONE_NAME, allowExpired: true }]), (said): NameState => {
@@ -48,7 +44,6 @@ export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState
     () => Effect.succeed(undefined)
   )
 
-/** A name of the wallet that can still be updated. */
 const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {
     if (state === undefined) {
@@ -65,7 +60,7 @@ const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClie
     return Effect.succeed(state)
   })
 
-/** Fails while an operation on the name waits for a block: the network takes one after the other. */
+/** The network takes one operation per name at a time. */
 const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.flatMap(
     ask(daemon, "name_pending", [name, ONE_NAME]),
@@ -77,11 +72,10 @@ const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcCl
         : Effect.void
   )
 
-/** A name of the wallet that can be updated now: nothing waits for a block. */
 export const updatableName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.zipLeft(ownName(daemon, name), nothingPending(daemon, name))
 
-/** Fails if the value is not the one that was shown any more: an answer to a question may take long. */
+/** Fails if the value has changed since it was shown: answering a question may take long. */
 export const stillHas = (
   daemon: Daemon,
   { name, shown }: { readonly name: string; readonly shown: Shown }

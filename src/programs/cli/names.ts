@@ -31,44 +31,39 @@ import { isNews, isRecent, registrationJson, registrationTable } from "./registr
 import { renewNow, renewSoon } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
 
-/** `svcd-cli names`: the names of a wallet, the earliest expiry first, and the operations in progress. */
+/** `svcd-cli names`: the wallet's names, the earliest expiry first, and operations in progress. */
 
 export interface NamesCommandOptions {
   readonly prefix: string
-  /** Include names that expired or were given away, and registrations that failed long ago. */
+  /** Includes expired and transferred names, and old failed registrations. */
   readonly all: boolean
-  /** Only names that expire within this many blocks. */
   readonly expiring: number | undefined
   readonly json: boolean
 }
 
 export interface OwnNames {
   readonly names: ReadonlyArray<OwnedName>
-  /** Names of the wallet that are left out, by why. */
   readonly expired: number
   readonly given: number
   readonly pending: ReadonlyArray<OwnNameEntry>
   readonly registrations: ReadonlyArray<OwnNameEntry>
-  /** Renewals of `name_renew` that are not sent: those that wait, and those that the wallet gave up. */
+  /** Requested renewals not sent: waiting, or given up. */
   readonly unsent: ReadonlyArray<OwnNameEntry>
-  /** Whether the wallet renews a name by itself; `undefined` if the daemon does not say. */
+  /** `undefined` if the daemon does not say. */
   readonly renews: ((name: Shown) => boolean) | undefined
-  /** Whether it renews all names but those that the owner switched off. */
+  /** Except those that the owner excluded. */
   readonly renewsAll: boolean
-  /** Whether the owner switched a name off that can expire. */
+  /** Whether an excluded name can expire. */
   readonly someOff: boolean
-  /** Whether the seed phrase of the wallet was never shown; also `false` on regtest, where nothing is worth a backup. */
+  /** The seed phrase was never shown; `false` on regtest, where nothing is worth a backup. */
   readonly wordsUnseen: boolean
-  /** Whether blocks come at a steady rate, so that dates can be estimated. */
+  /** Blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
   /** Unix time in seconds. */
   readonly now: number
 }
 
-/**
- * Whether a renewal waits, or was skipped not long ago and the name was not renewed since. What is sent is among the pending
- * operations.
- */
+/** Waiting, or skipped recently without a renewal since. Sent ones are among the pending operations. */
 const isUnsent = (entry: OwnNameEntry, { all, now }: { readonly all: boolean; readonly now: number }): boolean => {
   const state = textAt(entry.said, "state")
   return state === "waiting" ||
@@ -143,7 +138,6 @@ const VALUE = { title: "VALUE", atLeast: 8 }
 
 const valueCell = ({ value }: OwnNameEntry): TableCell => ({ text: value === undefined ? "" : shownBytes(value) })
 
-/** Whether the wallet renews a name; empty for a name that it cannot renew. */
 const renewalCell = (name: OwnedName, renews: (name: Shown) => boolean): TableCell =>
   !isAlive(name) ? { text: "" } : renews(name.name) ? { text: "auto" } : { text: "by hand", colour: "yellow" }
 
@@ -207,7 +201,6 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
     )
   ]
 
-/** The remarks below the tables. */
 const remarks = (
   { dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
 ): ReadonlyArray<string> => {
@@ -281,7 +274,6 @@ export const namesJson = ({ dated, names, now, pending, registrations, renews, u
     registrations: registrations.map(registrationJson)
   })
 
-/** Returns what `svcd-cli names` prints. */
 export const namesCommand = (
   daemon: Daemon,
   screen: Screen,

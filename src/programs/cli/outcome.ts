@@ -8,46 +8,42 @@ import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
 import { looksSecret } from "../tool/secrets.ts"
 
-/** The input of svcd-cli, and its outcome. */
-
 export const NAME = "svcd-cli"
 
-/** What went wrong, for a program. */
 export interface Problem {
-  /** The code of the daemon's error, which is negative, or else the exit status. */
+  /** The daemon's error code, which is negative, or the exit status. */
   readonly code: number
   readonly message: string
   readonly remedy?: string | undefined
 }
 
 export interface CliOutcome extends ProgramOutcome {
-  /** What `stderr` says of a failure. */
+  /** The failure in `stderr`. */
   readonly problem?: Problem
 }
 
 export interface Screen {
   readonly terminal: boolean
-  /** Columns of the terminal; `undefined` for a file or a pipe: then nothing is cut. */
+  /** Of the terminal; `undefined` for a file or a pipe, where nothing is cut. */
   readonly columns: number | undefined
   readonly colours: boolean
 }
 
-/** Standard output of a command that goes on until the user ends it. */
 export interface LiveOutput {
-  /** Waits for a reader that is slow. */
+  /** Waits for a slow reader. */
   readonly write: (text: string) => Effect.Effect<void>
-  /** Ends when the user wants no more: SIGINT, SIGTERM, or a pipe that is closed. */
+  /** On SIGINT, SIGTERM, or a closed pipe. */
   readonly stopped: Effect.Effect<void>
 }
 
 export interface CliInput extends SettingsInput {
   readonly version: string
   readonly screen: Screen
-  /** The terminal behind standard error, for a progress bar; `undefined` for a file or a pipe. */
+  /** The terminal of standard error, for a progress bar; `undefined` for a file or a pipe. */
   readonly progress: ProgressTerminal | undefined
-  /** Writes a line to standard error at once, while a command goes on. */
+  /** Writes to standard error at once. */
   readonly note: (line: string) => void
-  /** The whole text of standard input, for `-stdin` and `-stdinrpcpass`, and for values; fails if it is not UTF-8. */
+  /** All of standard input, for `-stdin`, `-stdinrpcpass` and values; fails if it is not UTF-8. */
   readonly readStdin: Effect.Effect<string, CommandFailed>
   readonly prompt: Prompt
   readonly output: LiveOutput
@@ -55,12 +51,10 @@ export interface CliInput extends SettingsInput {
 
 export const success = (stdout: string): CliOutcome => ({ code: 0, stdout, stderr: "" })
 
-/** A failure with what is printed for it. */
 export const toldFailure = (
   { exit, problem, text }: { readonly exit: number; readonly problem: Problem; readonly text: string }
 ): CliOutcome => ({ code: exit, stdout: "", stderr: `${text}\n`, problem })
 
-/** A failure: what went wrong, and what to do about it. */
 export const failure = (exit: number, { message, remedy }: Omit<Problem, "code">): CliOutcome =>
   toldFailure({
     exit,
@@ -75,7 +69,6 @@ export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
     problem: { code: USAGE_EXIT_CODE, message: problems.join("\n") }
   })
 
-/** The same with each text of an error as `hide` returns it. */
 export const hiddenIn = ({ problem, stderr, ...rest }: CliOutcome, hide: (text: string) => string): CliOutcome => ({
   ...rest,
   stderr: hide(stderr),
@@ -89,8 +82,8 @@ export const hiddenIn = ({ problem, stderr, ...rest }: CliOutcome, hide: (text: 
 })
 
 /**
- * What is printed. With `-json`, a failure is an object on standard error: what comes from standard output is always an
- * answer. Characters that could move the cursor or turn the direction are escapes in it: standard error is most often a terminal.
+ * With `-json`, a failure is an object on standard error, so standard output always holds an answer. Characters that
+ * could move the cursor or change the text direction are escaped in it, for terminals.
  */
 export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boolean): ProgramOutcome => ({
   code,
@@ -98,23 +91,18 @@ export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boo
   stderr: json && problem !== undefined ? `${escapeUnsafe(JSON.stringify({ error: problem }))}\n` : stderr
 })
 
-/** A private key in hexadecimal digits. A txid looks the same, so that it counts only where no txid can be meant. */
+/** A txid looks the same, so this applies only where no txid can be meant. */
 const HEX_KEY = /(?<![\da-f])[\da-f]{64}(?![\da-f])/i
 
-/**
- * An argument as errors repeat it: in quotes, but nothing of what may be a private key, a descriptor or recovery words. Not for
- * arguments that may be a txid.
- */
+/** Quoted, but hides possible private keys, descriptors and seed words. Not for arguments that may be a txid. */
 export const quotedArgument = (text: string): string =>
   looksSecret(text) || HEX_KEY.test(text) ? "(not shown: it may be a private key)" : quoted(text)
 
-/** A command cannot do what it was told: why, and the remedy. */
 export class CommandFailed extends Data.TaggedError("CommandFailed")<{
   readonly message: string
   readonly remedy?: string | undefined
 }> {}
 
-/** The properties of a process's standard output. */
 export const screenOf = (
   stream: { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined },
   env: Readonly<Record<string, string | undefined>>

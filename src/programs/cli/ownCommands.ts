@@ -7,29 +7,28 @@ import { explain } from "./failures.ts"
 import { type CliCommandLine, type CliFlagName, countOf } from "./flags.ts"
 import { type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 
-/** The commands of svcd-cli that ask a daemon. Each is loaded on use: all together take longer to load than one to run. */
+/** Commands that ask a daemon. Each is loaded on use: together they load slower than one runs. */
 
 type Runner = (context: OwnContext) => Effect.Effect<CliOutcome, CommandError>
 
 interface OwnCommand {
   readonly run: Runner
-  /** What to print if the daemon lacks a method that the command needs. */
+  /** Printed if the daemon lacks a method that the command needs. */
   readonly missing?: string
 }
 
-/** Loads the module of a command, and runs it. */
 const using = <Module>(
   load: () => Promise<Module>,
   run: (module: Module) => Effect.Effect<CliOutcome, CommandError>
 ): Effect.Effect<CliOutcome, CommandError> => Effect.flatMap(Effect.promise(load), run)
 
-/** Names that `find` and `expiring` list by default. */
+/** Default of `find` and `expiring`. */
 const FOUND_NAMES = 100
 
-/** Blocks before the expiry from which on `expiring` lists names by default: four weeks. */
+/** Default of `expiring`: four weeks. */
 const EXPIRING_BLOCKS = 4_032
 
-/** Reads whole numbers of flags, then runs with them; or reports those that are none. */
+/** Reads flags with whole numbers, or reports invalid ones. */
 const withCounts = <const N extends CliFlagName>(
   line: CliCommandLine,
   fallbacks: Readonly<Record<N, number>>,
@@ -213,14 +212,13 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
   }
 }
 
-/** Texts of other owners must not turn or hide anything. JSON keeps its meaning. */
+/** Foreign texts must not reverse or hide anything. JSON keeps its meaning. */
 const safeJson = (outcome: CliOutcome, { line }: OwnContext): CliOutcome =>
   line.wants("json") ? { ...outcome, stdout: escapeLines(outcome.stdout) } : outcome
 
 const failed = ({ message, remedy }: CommandFailed): CliOutcome =>
   failure(1, { message: escapeLines(message), remedy: remedy === undefined ? undefined : escapeLines(remedy) })
 
-/** Carries out a command. Every failure is an outcome. */
 export const runOwnCommand = (command: ConnectedCommand, context: OwnContext): Effect.Effect<CliOutcome> => {
   const { missing, run } = COMMANDS[command]
   return Effect.catchAll(Effect.map(run(context), (outcome) => safeJson(outcome, context)), (error) => {

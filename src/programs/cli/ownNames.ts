@@ -6,20 +6,19 @@ import { plainWord, updateWord, waitingWord } from "../../protocol/operationWord
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { at, numberAt, objectsOf, textAt } from "./jsonText.ts"
 
-/** The names of a wallet, requested in hex: every daemon can encode every name and value so. */
+/** The wallet's names, requested in hex, in which every daemon can encode every name and value. */
 
 export const IN_HEX = { options: { nameEncoding: "hex", valueEncoding: "hex" } } as const
 
-/** Bytes to show: as UTF-8 if valid, else as hex. */
+/** UTF-8 if valid, else hex. */
 export interface Shown {
-  /** `undefined` for bytes that are not UTF-8. */
   readonly text: string | undefined
   readonly hex: string
 }
 
 export const shownBytes = ({ hex, text }: Shown): string => text ?? `0x${hex}`
 
-/** A name, and beside an encoded domain the same in its own script, where that is safe to show: `d/xn--zrich-kva (zürich.bit)`. */
+/** An encoded domain is followed by its own script, if safe to show: `d/xn--zrich-kva (zürich.bit)`. */
 export const nameWithDomain = (name: Shown): string => {
   const domain = name.text === undefined ? undefined : unicodeDomain(name.text)
   return domain === undefined ? shownBytes(name) : `${shownBytes(name)} (${domain})`
@@ -32,16 +31,13 @@ const readHex = (hex: string | undefined): Shown | undefined => {
 
 export interface OwnNameEntry {
   readonly name: Shown
-  /** Missing for a registration that has none yet. */
   readonly value: Shown | undefined
-  /** Whether the wallet has the key of the owner. */
   readonly mine: boolean
-  /** The daemon's entry. */
   readonly said: JsonObject
 }
 
 export interface OwnedName extends OwnNameEntry {
-  /** Blocks; 0 or less: it has expired. */
+  /** Blocks; 0 or less if expired. */
   readonly expiresIn: number
 }
 
@@ -50,7 +46,7 @@ const entryOf = (said: JsonObject): OwnNameEntry | undefined => {
   return name && { name, value: readHex(textAt(said, "value")), mine: at(said, "ismine") !== false, said }
 }
 
-/** An entry for programs: texts for UTF-8 bytes, hex in any case; then the daemon's fields. */
+/** For programs: texts for UTF-8 bytes, always hex, then the daemon's fields. */
 export const entryJson = (
   { name, said, value }: OwnNameEntry,
   ...members: ReadonlyArray<string>
@@ -62,19 +58,17 @@ export const entryJson = (
   ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
 })
 
-/** The entries of `name_list` or `name_pending`; entries without a name are left out. */
+/** Of `name_list` or `name_pending`; entries without a name are skipped. */
 export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])
 
-/** A name with what an operation set. */
 type SetName = Pick<OwnNameEntry, "name" | "value"> & { readonly said: Json }
 
-/** The owner's address and the value, as the daemon says them. */
 const settingOf = ({ said, value }: SetName) => ({ address: textAt(said, "address"), value: value?.hex })
 
 /**
- * What operations that wait for a block will have done, one for each, in the words of the pages. `now`: the names as they are.
- * Operations on one name come in their order.
+ * What pending operations will have done, in the words of the pages. `now`: the names as they are. Operations on one
+ * name come in order.
  */
 export const waitingWords = (
   pending: ReadonlyArray<OwnNameEntry>,
@@ -102,7 +96,7 @@ export const waitingWords = (
   })
 }
 
-/** The names of `name_list`, the earliest expiry first. */
+/** Of `name_list`, the earliest expiry first. */
 export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
   ownNamesOf(list).flatMap((entry) => {
     const expiresIn = numberAt(entry.said, "expires_in")
@@ -112,7 +106,7 @@ export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
 const hexOf = (answer: Json | undefined, list: "names" | "except"): ReadonlySet<string> =>
   new Set(answer === undefined ? [] : ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
 
-/** Which names the wallet renews by itself, from the answer of `name_autorenew`; `undefined` without one. */
+/** From the answer of `name_autorenew`; `undefined` without one. */
 export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) | undefined => {
   if (answer === undefined) return undefined
   const names = hexOf(answer, "names")
@@ -121,20 +115,19 @@ export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) 
   return (name) => names.has(name.hex) || !isOff(name)
 }
 
-/** Which names the owner switched off, from the answer of `name_autorenew`: `renew -within` leaves them out. */
+/** Names excluded from renewal, from the answer of `name_autorenew`: `renew -within` skips them. */
 export const switchedOff = (answer: Json | undefined): (name: Shown) => boolean => {
   const except = hexOf(answer, "except")
   return ({ hex }) => except.has(hex)
 }
 
-/** Whether the wallet renews all names but those that the owner switched off, from the answer of `name_autorenew`. */
+/** From the answer of `name_autorenew`; except those that the owner excluded. */
 export const renewsAll = (answer: Json | undefined): boolean => answer !== undefined && at(answer, "all") === true
 
-/** Wallets as `-rpcwallet` names them: the default one is the empty text. */
+/** As `-rpcwallet` names them: the default one is the empty text. */
 export const walletList = (names: ReadonlyArray<string>): string =>
   names.map((name) => `${quoted(name)}${name === "" ? " (wallet.json)" : ""}`).join(", ")
 
-/** The parameters of `name_autorenew` that change nothing, with names in hex. */
 export const RENEWALS_IN_HEX = { options: { nameEncoding: "hex" } } as const
 
 export const isAlive = ({ expiresIn, mine }: OwnedName): boolean => mine && expiresIn > 0

@@ -11,9 +11,8 @@ import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { addressIn, amountIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 
-/** `svcd-cli pay`: sends coins to an address, after a question with the amount and the fee. */
+/** `svcd-cli pay`: sends coins, after confirmation of amount and fee. */
 
-/** An amount as the daemon takes it: with all its decimals. */
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
 const sentText = (txid: string): string =>

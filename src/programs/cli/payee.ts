@@ -6,9 +6,7 @@ import type { Daemon } from "./daemon.ts"
 import { at, textAt } from "./jsonText.ts"
 import { CommandFailed, NAME, quotedArgument } from "./outcome.ts"
 
-/** Amounts and addresses that a user types, and what is wrong with them. */
-
-/** Reads an amount in NMC above 0 into the smallest unit. Scripts may write an exponent too, as 1e-3. */
+/** In NMC above 0, to the smallest unit. Scripts may write an exponent such as 1e-3. */
 export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
   const exact = parseAmount(text)
   if (exact !== undefined && exact > 0 && isMoney(exact)) return Effect.succeed(exact)
@@ -24,7 +22,6 @@ export const amountIn = (text: string): Effect.Effect<number, CommandFailed> => 
 const remedyFor = (text: string): string | undefined =>
   /^[a-z]+\//.test(text) ? `that is a name: "${NAME} name ${text}" shows the address of its owner` : undefined
 
-/** Fails if the daemon knows no such address, with what it says about it. */
 export const addressIn = (daemon: Daemon, text: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.flatMap(daemon.ask("validateaddress", [text]), (checked) => {
     if (at(checked, "isvalid") === true) return Effect.void

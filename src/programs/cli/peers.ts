@@ -7,8 +7,6 @@ import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.
 import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
 import { table } from "./table.ts"
 
-/** `svcd-cli peers`: the connected peers. */
-
 const NO_PEERS =
   `No peers are connected. "${NAME} doctor" looks for the reason. "${NAME} addnode ADDRESS add" adds one now, and ` +
   "-addpeer ADDRESS at each start of svcd.\n"

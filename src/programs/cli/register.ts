@@ -22,21 +22,20 @@ import { requestedValue } from "./valueFlags.ts"
 import { acceptable, roomText, valueLines, valueReport } from "./valueReport.ts"
 import { waitingOn } from "./waiting.ts"
 
-/** `svcd-cli register`: registers a name, after a question with its value and cost. */
+/** `svcd-cli register`: registers a name, after confirmation of value and cost. */
 
 const UTF8 = new TextEncoder()
 
-/** Blocks from NAME_NEW to the first that can hold NAME_FIRSTUPDATE. */
+/** Blocks from NAME_NEW to the first possible NAME_FIRSTUPDATE. */
 const DEPTH = 12
 
-/** Seconds between two questions while it waits. */
 const PAUSE = "2 seconds"
 
-/** A question to a daemon that may restart meanwhile: `undefined` while it is away. */
+/** `undefined` while the daemon is away, perhaps restarting. */
 const whenThere = <A>(asked: Effect.Effect<A, RpcClientError>): Effect.Effect<A | undefined, RpcClientError> =>
   Effect.catchIf(asked, isAway, () => Effect.succeed(undefined))
 
-/** What a registration has come to: a share from 0 to 1, and a sentence. */
+/** A share from 0 to 1, and a sentence. */
 const progressOf = (
   daemon: Daemon,
   registration: Json
@@ -52,17 +51,16 @@ const progressOf = (
     const note = textAt(registration, "note") ?? ""
     return {
       share: depth / steps,
-      // With all blocks there, the wallet says what else the name waits for: that the owner unlocks it, for instance.
+      // Once mature, the wallet says what else the name waits for, such as an unlock.
       facts: depth === DEPTH && note !== ""
         ? shownText(note)
         : `block ${depth} of ${DEPTH} before the name can be shown`
     }
   })
 
-/** Whether a registration waits for a block before its first transaction is sent. */
+/** Waits for a block before its first transaction is sent. */
 const isUnsent = (txid: string | undefined): boolean => txid === UNSENT_TXID
 
-/** Waits for the end of a registration, even across restarts of the daemon. */
 const waitForName = (
   { daemon, input }: Pick<OwnContext, "daemon" | "input">,
   { name, txid }: { readonly name: string; readonly txid: string | undefined }
@@ -79,7 +77,7 @@ const waitForName = (
         continue
       }
       const all = objectsOf(answer)
-      // One that waited for a block has its txid since it was sent.
+      // A registration that waited for a block has a txid once sent.
       const registration = all.find((each) => textAt(each, "txid") === txid) ??
         (isUnsent(txid)
           ? all.find((each) => textAt(each, "name") === name && at(each, "value_encoding") !== undefined)
@@ -99,7 +97,6 @@ const waitForName = (
     }
   }).pipe(Effect.scoped)
 
-/** The name must be free. */
 const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {
     if (state === undefined || state.expiresIn <= 0) return Effect.void
@@ -108,13 +105,13 @@ const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError 
     return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
   })
 
-/** Fails if the node does the registration of a name already, which it refuses with an error that has other causes too. */
+/** Refuses a name whose registration the node already runs: the node's own error has other causes, too. */
 const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
   Effect.flatMap(
     ask(daemon, "name_registrations", { options: ONE_NAME }),
     (answer) =>
       objectsOf(answer).some((each) =>
-          // A commitment by hand has no value: the node does not continue it.
+          // A manual commitment has no value: the node does not continue it.
           textAt(each, "name") === name && at(each, "value_encoding") !== undefined &&
           !["done", "failed"].includes(textAt(each, "step") ?? "")
         )
@@ -125,15 +122,15 @@ const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClien
         : Effect.void
   )
 
-/** Blocks of a registration: those before the name can be shown, and the one that has the name. */
+/** Blocks until the name can be revealed, and the one with the name. */
 const BLOCKS = DEPTH + 1
 
 interface Begun {
   readonly name: string
   readonly isEncrypted: boolean
-  /** Whether blocks come at a steady rate. */
+  /** Blocks come at a steady rate. */
   readonly dated: boolean
-  /** Whether it waits for others before its first transaction is sent. */
+  /** Waits for others before its first transaction is sent. */
   readonly isQueued: boolean
 }
 
@@ -165,7 +162,7 @@ export const registerCommand = (
         message: "-renew cannot be combined with -owner: a wallet renews only its own names"
       })
     }
-    // Always said, so that the wallet does what the question shows, whatever the node's -autorenew is.
+    // Always sent, so that the wallet does what the question shows, whatever the node's -autorenew is.
     const autorenew = owner === undefined && (asked === undefined || line.wants("renew"))
 
     const valueBytes = UTF8.encode(value)

@@ -12,22 +12,17 @@ import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
 import { entryJson, IN_HEX, nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
-/** The registrations of a wallet, and `svcd-cli registrations`. */
-
-/** Whether an entry that has failed is still shown. */
 export const isRecent = ({ said }: OwnNameEntry, now: number): boolean =>
   isRecentFailure({ begun: numberAt(said, "time") ?? now, now })
 
-/** Whether a registration is under way, or failed not long ago. */
 export const isNews = (entry: OwnNameEntry, now: number): boolean => {
   const step = textAt(entry.said, "step")
   return step === "failed" ? isRecent(entry, now) : step !== "done"
 }
 
-/** The steps of a registration under way. */
 const UNDER_WAY = ["committed", "maturing", "revealed"] as const
 
-/** The note of a registration: never empty while it is under way. */
+/** Never empty while in progress. */
 export const registrationNote = (said: Json): string => {
   const note = textAt(said, "note") ?? ""
   if (note !== "") return note
@@ -38,7 +33,7 @@ export const registrationNote = (said: Json): string => {
   return step === undefined ? "" : STEP_WORDS[step].join(": ")
 }
 
-/** How far the next step is. `dated`: whether blocks come at a steady rate, as on all networks but regtest. */
+/** `dated`: blocks come at a steady rate, as on all networks but regtest. */
 const nextText = (left: number | undefined, dated: boolean): string => {
   if (left === undefined) return ""
   if (left === 0) return "now"

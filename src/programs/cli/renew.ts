@@ -13,12 +13,12 @@ import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, succ
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
-/** `svcd-cli renew`: renews names, after a question with the cost. */
+/** `svcd-cli renew`: renews names, after confirmation of the cost. */
 
-/** Blocks of a unit of time, at one each ten minutes. */
+/** In blocks, one per ten minutes. */
 const UNITS: Readonly<Record<string, number>> = { "": 1, h: 6, d: 144, w: 1_008 }
 
-/** Reads `4w`, `10d`, `12h` or a number of blocks; `undefined` for another text. */
+/** `4w`, `10d`, `12h` or a number of blocks. */
 export const blocksWithin = (text: string): number | undefined => {
   const [, count = "", unit = ""] = /^(\d{1,6})([hdw]?)$/.exec(text) ?? []
   const blocks = Number(count) * (UNITS[unit] ?? 0)
@@ -27,7 +27,6 @@ export const blocksWithin = (text: string): number | undefined => {
 
 const IN_HEX = { nameEncoding: "hex" } as const
 
-/** The names to renew, as `name_renew` takes them. */
 const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, CommandFailed> => {
   const within = line.text("within")
   const ways = [line.words.length > 0, line.wants("all"), within !== undefined].filter((given) => given).length
@@ -51,10 +50,9 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
     : Effect.succeed(blocks)
 }
 
-/** The time that a name has left: none for one that is not registered or has expired. */
+/** None for a name that is not registered or has expired. */
 const leftText = (blocks: number): string => blocks <= 0 ? "–" : quantityOf(blocks, "block")
 
-/** The fee of an entry or of all; `undefined` if it is not known. */
 const feeText = (said: Json): string | undefined => {
   const units = parseAmount(spelledAt(said, "fee") ?? "")
   return units === undefined ? undefined : amountText(units)
@@ -77,11 +75,10 @@ const previewOf = (draft: Json, screen: Screen): string =>
     screen
   ).join("\n")
 
-/** The names that the draft would renew: others may be due by the time of the answer, and their fees were not shown. */
+/** Others may be due by the time of the answer, and their fees were not shown. */
 const waitingOf = (draft: Json): ReadonlyArray<string> =>
   ownNamesOf(at(draft, "names")).flatMap(({ name, said }) => textAt(said, "state") === "waiting" ? [name.hex] : [])
 
-/** What `-all` and `-within` leave out; no line without such names. */
 const leftOutLines = (draft: Json): ReadonlyArray<string> => {
   const count = numberAt(draft, "left_out") ?? 0
   if (count === 0) return []
@@ -119,7 +116,7 @@ export const renewCommand = (
     const draft = yield* daemon.ask("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
-      // What the owner switched off is not a failure: a script that renews each week would report it each week.
+      // Excluded names are not a failure: a script that renews each week would report them each week.
       const code = line.words.length > 0 ? 1 : 0
       if (json) return { code, stdout: `${indented(renewedJson(entries, draft))}\n`, stderr: "" }
       const leftOut = leftOutLines(draft)

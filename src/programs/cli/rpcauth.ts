@@ -4,12 +4,11 @@ import { randomBytes } from "node:crypto"
 import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 
-/** `svcd-cli rpcauth`: makes a user of RPC whose password is in no file. It asks no daemon. */
+/** `svcd-cli rpcauth`: creates an RPC user whose password is in no file. It asks no daemon. */
 
-/** Bytes of a password that the command chooses. */
 const PASSWORD_BYTES = 32
 
-/** The password among the words of the command: `-` is the first line of standard input, none is a new one. */
+/** `-` reads the first line of standard input; without a password a new one is made. */
 const passwordOf = (given: string | undefined, { readStdin }: CliInput): Effect.Effect<string, CommandFailed> => {
   if (given === undefined) return Effect.sync(() => randomBytes(PASSWORD_BYTES).toString("base64url"))
   return given === "-" ? Effect.map(readStdin, (text) => text.split(/\r?\n/, 1)[0] ?? "") : Effect.succeed(given)
@@ -26,7 +25,7 @@ export const rpcauth = (words: ReadonlyArray<string>, json: boolean, input: CliI
       return usageOutcome(["rpcauth: the name of a user must not be empty or contain a colon or a line break"])
     }
     if (json) return success(`${JSON.stringify({ username: user, password, rpcauth: line })}\n`)
-    // The text of a TOML string: JSON escapes the same characters, and more.
+    // As a TOML string: JSON escapes the same characters, and more.
     const shown = given === undefined
       ? `The password of ${JSON.stringify(user)}, which svcd does not store:\n${password}\n`
       : ""

@@ -4,14 +4,13 @@ import { codeOf } from "../../base/errorCode.ts"
 import { encodeText } from "../../protocol/nameText.ts"
 import { CommandFailed } from "./outcome.ts"
 
-/** Maximum bytes read from standard input. */
 const MAX_INPUT = 64 * 1024 * 1024
 
 const failed = (what: string) => new CommandFailed({ message: `standard input ${what}` })
 
 export const unreadable = (code: string) => failed(`cannot be read (${code})`)
 
-/** All bytes of a stream. Fails for more than `most`, and if the stream breaks off. */
+/** Fails beyond `most` bytes, and if the stream breaks off. */
 const allBytes = (stream: Readable, most: number): Effect.Effect<Buffer, CommandFailed> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
@@ -30,8 +29,8 @@ const allBytes = (stream: Readable, most: number): Effect.Effect<Buffer, Command
   })
 
 /**
- * Reads a stream to its end as UTF-8. Other bytes are a failure and are never replaced, and nothing is cut off: a
- * transaction pays for the value that was given, or there is none. A byte order mark is left out, as in files.
+ * As UTF-8 without a byte order mark. Other bytes are a failure, never replaced or cut off: a transaction must pay for
+ * the given value or none.
  */
 export const readStandardInput = (stream: Readable, most = MAX_INPUT): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(allBytes(stream, most), (bytes) => {

@@ -19,11 +19,9 @@ import { hasChain, hasLastBlocksAlone, isOffline, isReady, NO_PEERS_WANTED, scan
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli status`: the state of the node, for operators and for programs. */
-
 type Answer = Json | undefined
 
-/** The daemon's answers; `undefined` for those that it does not have. */
+/** `undefined` for answers that the daemon lacks. */
 export interface StatusAnswers {
   readonly chain: Json
   readonly sync: Answer
@@ -39,10 +37,10 @@ export interface StatusAnswers {
   readonly now: number
 }
 
-/** Makes all calls in two requests. Fails if the daemon does not even report its chain. */
+/** In two requests. Fails if the daemon does not even report its chain. */
 export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
+    // Alone at first: a daemon that is starting or needs other credentials gets one call.
     const chain = yield* daemon.ask("getblockchaininfo")
     const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals] = yield* askEach(daemon, [
       ["getsyncstatus"],
@@ -67,7 +65,6 @@ const networkOf = (chain: Json): string => {
 const versionOf = (network: Answer): string =>
   (textAt(network, "subversion") ?? "a daemon").replace(/^\/|\/$/g, "").replace(":", " ").replace("(", " (")
 
-/** The warnings of the daemon and its parts, each once. */
 const warningsOf = ({ chain, network }: StatusAnswers): ReadonlyArray<string> => [
   ...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])
 ]
@@ -80,7 +77,7 @@ type Row = readonly [label: string, value: string, colour?: Colour | undefined]
 const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<Row> => {
   const [blocks = 0, known = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
   const headers = Math.max(known, numberAt(answer, "headers") ?? 0)
-  // svcd has a row of its own for that.
+  // svcd has its own row for that.
   const progress = answer === undefined ? numberAt(chain, "verificationprogress") : undefined
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
@@ -115,10 +112,10 @@ const peerRows = ({ network, sync }: StatusAnswers): ReadonlyArray<Row> => {
   return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
 }
 
-/** Seconds after the start from which a node without peers needs help. */
+/** Uptime in seconds from which a node without peers needs help. */
 const ALONE_SECONDS = 60
 
-/** What to do about missing peers. A private network may have none. */
+/** A private network may have no peers. */
 const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyArray<string> => {
   const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false && !isOffline(sync)
   const seconds = uptime instanceof JsonNumber ? uptime.value : 0
@@ -132,7 +129,7 @@ const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyAr
 const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
   at(wallet, "phrase_kept") === false ? [UNSEEN_WORDS] : []
 
-/** Addresses that the recovery words do not find, or will not soon. */
+/** Addresses that the seed phrase does not recover, or soon will not. */
 const beyondWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> => {
   const [beyond = 0, lost = 0] = [numberAt(wallet, "addresses_beyond"), numberAt(wallet, "addresses_lost")]
   const found = beyondText({ beyond, lost })
@@ -147,13 +144,12 @@ const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   return [["Mempool", `${quantityOf(count, "transaction")}, ${sizeText(numberAt(mempool, "bytes") ?? 0)}`]]
 }
 
-/** Blocks that a name lives on regtest, where blocks come at no rate, and elsewhere. */
 const lifeOf = (isRegtest: boolean): number => isRegtest ? REGTEST_EXPIRATION_DEPTH : EXPIRATION_DEPTH
 
-/** Blocks before its expiry from which a name should be renewed soon. */
+/** Blocks before the expiry at which a renewal should be soon. */
 export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isRegtest))
 
-/** The same for one that should be renewed now. */
+/** Blocks before the expiry at which a renewal is urgent. */
 export const renewNow = (isRegtest: boolean): number => nowWithin(lifeOf(isRegtest))
 
 const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: StatusAnswers): Row => {
@@ -218,13 +214,13 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
     `${shownText(versionOf(network))} on ${shownText(networkOf(chain))} at ${formatHostPort(connection.rpc)}${up}`,
     "",
     ...labelled(rows, screen),
-    // Uncut at any length: a cut warning may mislead.
+    // A cut warning may mislead.
     ...warnings.map((text) => `Warning: ${shownText(text)}`),
     ""
   ].join("\n")
 }
 
-/** The status for programs. Numbers keep their spelling. */
+/** Numbers keep their spelling. */
 export const statusJson = (answers: StatusAnswers): Json => {
   const { balances, chain, mempool, names, network, sync, uptime, wallet, wallets } = answers
   const alive = ownedNames(names).filter(isAlive)
@@ -267,7 +263,6 @@ export const statusJson = (answers: StatusAnswers): Json => {
   })
 }
 
-/** Returns what `svcd-cli status` prints. */
 export const status = (
   daemon: Daemon,
   { connection, json, screen }: {

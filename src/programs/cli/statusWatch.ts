@@ -13,7 +13,7 @@ import { gatherStatus, type StatusAnswers, statusJson, statusText } from "./stat
 import { changeLine, scanOf } from "./syncRows.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli status -watch`: the status again and again, until the user has enough. */
+/** `svcd-cli status -watch`: repeats the status until the user ends it. */
 
 export interface StatusWatch {
   readonly daemon: Daemon
@@ -24,13 +24,13 @@ export interface StatusWatch {
 
 const PAUSE = "1 second"
 
-/** Moves the cursor to the top left corner and clears what is below it. */
+/** Moves the cursor to the top left and clears below it. */
 const REDRAW = "\u001b[H\u001b[J"
 
-/** Clears the whole terminal, and what was there stays above. */
+/** Clears the terminal into its scrollback. */
 const CLEAR = "\u001b[2J"
 
-/** What a reader of a file wants to know of: height, phase, whole percents, peers. */
+/** For a file: height, phase, whole percents, peers. */
 const changeText = ({ chain, network, sync, wallet }: StatusAnswers): string => {
   const scan = scanOf(wallet)
   return [
@@ -42,7 +42,7 @@ const changeText = ({ chain, network, sync, wallet }: StatusAnswers): string => 
 
 const awayText = ({ message }: RpcClientError): string => shownText(message)
 
-/** A Unix time in seconds. */
+/** Unix time in seconds. */
 const timeText = (time: number): string => new Date(time * 1000).toISOString()
 
 export const watchStatus = (
@@ -54,7 +54,7 @@ export const watchStatus = (
     for (;;) {
       const asked = yield* Effect.either(gatherStatus(daemon))
       if (Either.isLeft(asked)) {
-        // What never answered is explained; a daemon that restarts comes back.
+        // A daemon that never answered is explained; one that restarts comes back.
         if (last === undefined || !isAway(asked.left)) return yield* asked.left
         const text = awayText(asked.left)
         if (redraws) yield* output.write(`${REDRAW}${text}\n`)

@@ -12,7 +12,7 @@ import type { CliInput, Screen } from "./outcome.ts"
 import type { Colour } from "./table.ts"
 import { waitingOn } from "./waiting.ts"
 
-/** How far a node is, from its answer to `getsyncstatus`, which only svcd has. */
+/** Sync progress, from `getsyncstatus`, which only svcd has. */
 
 type Answer = Json | undefined
 
@@ -30,11 +30,9 @@ const doingOf = (sync: Answer): Doing | undefined => {
     : { phase, percent, secondsLeft: numberAt(sync, "secondsleft") }
 }
 
-/** The room for a bar beside a label of the table. */
 const BAR_COLUMNS = 100
 const LABEL = 12
 
-/** What the node works on, with a bar on a terminal. */
 const progressOf = ({ percent, ...doing }: Doing, { columns = BAR_COLUMNS, terminal }: Screen): string => {
   const facts = progressText({ ...doing, percent })
   return terminal ? barLine({ facts, share: percent / 100 }, columns - LABEL) : facts
@@ -45,7 +43,7 @@ const PROVED: ReadonlyMap<string, string> = new Map([
   ["signatures", "from recent blocks with checked signatures (signatures)"]
 ])
 
-/** The rows for a node that works on something, or answers from a window; none for one that has the whole chain. */
+/** Empty for a node that has the whole chain. */
 export const syncRows = (
   sync: Answer,
   screen: Screen
@@ -64,7 +62,7 @@ export const syncRows = (
   ]
 }
 
-/** How far a wallet is that searches the chain for its keys; `undefined` for one that does not. */
+/** Progress of a wallet that scans the chain; `undefined` for one that does not. */
 export const scanOf = (wallet: Answer): { readonly share: number; readonly facts: string } | undefined => {
   const share = numberAt(wallet, "scanning", "progress")
   return share === undefined
@@ -82,7 +80,7 @@ export const scanRows = (
     : [["Rescan", terminal ? barLine(scan, columns - LABEL) : scan.facts, "yellow"]]
 }
 
-/** Height and phase on one line, which changes no faster than a whole percent. */
+/** Height and phase on one line, changing at most once per whole percent. */
 export const changeLine = (chain: Json, sync: Answer): string => {
   const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
   const doing = doingOf(sync)
@@ -94,10 +92,10 @@ export const changeLine = (chain: Json, sync: Answer): string => {
   return `height ${grouped(blocks)} of ${grouped(Math.max(blocks, headers))}, ${state}`
 }
 
-/** Milliseconds between two questions. */
+/** Milliseconds between polls. */
 const INTERVAL = 500
 
-/** Whether all names are known, and what the node works on. Another daemon tells only whether its chain is complete. */
+/** Other daemons tell only whether their chain is complete. */
 const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly doing: Doing }, RpcClientError> =>
   Effect.gen(function*() {
     const sync = yield* ask(daemon, "getsyncstatus")
@@ -114,39 +112,37 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
     }
   })
 
-/** Whether every known block is connected, and the node takes these for all blocks. */
+/** Every known block is connected, and the node takes these for all blocks. */
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
-/** Whether the node answers that it wants no peers: it was started with `-maxpeers 0`. */
+/** Started with `-maxpeers 0`. */
 export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
 
-/** Shown in place of peers then. */
 export const NO_PEERS_WANTED = "turned off (-maxpeers 0)"
 
-/** Whether names are answered from the last blocks. */
+/** Names are answered from the last blocks. */
 const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== null
 
-/** Whether the node has the last blocks alone, and wants no others. */
+/** Only the last blocks, without wanting others. */
 export const hasLastBlocksAlone = (sync: Answer): boolean => hasWindow(sync) && textAt(sync, "phase") === "ready"
 
-/** Whether the whole chain is there: svcd says so itself. */
+/** svcd says so itself. */
 export const hasChain = (chain: Json, sync: Answer): boolean => {
   const phase = textAt(sync, "phase")
   return phase === undefined ? isSynced(chain) : phase === "ready" && !hasWindow(sync)
 }
 
-/** Whether all names are known up to the tip, as `/ready?names` of svcd says it. */
+/** All names are known up to the tip, as in svcd's `/ready?names`. */
 export const isReady = (chain: Json, sync: Answer): boolean => {
   const phase = textAt(sync, "phase")
   return hasWindow(sync) ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)
 }
 
-/** What a reader of lines gets of it: one for every tenth that is done. */
+/** For a reader of lines: one line per tenth. */
 const tenthOf = ({ percent, phase }: Doing): string =>
   progressText({ phase, percent: 10 * Math.floor(percent / 10), secondsLeft: undefined })
 
-/** Waits until the daemon knows all names. */
 export const waitForNames = (
   daemon: Daemon,
   input: Pick<CliInput, "note" | "progress">
@@ -162,7 +158,7 @@ export const waitForNames = (
     }
   }).pipe(Effect.scoped)
 
-/** Draws how far the search of a wallet for its keys is, until it is interrupted; nothing without a terminal. */
+/** Shows a wallet's scan until interrupted; nothing without a terminal. */
 export const drawScan = (daemon: Daemon, { progress }: Pick<CliInput, "progress">): Effect.Effect<void> =>
   Effect.gen(function*() {
     if (progress === undefined) return

@@ -1,20 +1,17 @@
 import type { Screen } from "./outcome.ts"
 import { cutTo, padTo, shownText, widthOf } from "./textWidth.ts"
 
-/** Tables for display. */
-
 export type Colour = "red" | "yellow" | "green" | "bold" | "dim"
 
 const CODES: Readonly<Record<Colour, number>> = { red: 31, yellow: 33, green: 32, bold: 1, dim: 90 }
 
-/** Colours a text, if colours are on. */
 export const painted = (text: string, colour: Colour | undefined, { colours }: Screen): string =>
   colour === undefined || !colours ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`
 
 export interface Column {
   readonly title: string
   readonly align?: "left" | "right"
-  /** The least useful width: the column is not cut below it while another one can be. */
+  /** Not cut below this width while another column can be. */
   readonly atLeast?: number
 }
 
@@ -26,7 +23,7 @@ export interface TableCell {
 
 const GAP = 2
 
-/** The width of each column: what its texts need, less for the widest ones if the terminal has no room. */
+/** What the texts need, less for the widest columns if the terminal is too narrow. */
 const widthsOf = (
   needed: ReadonlyArray<number>,
   columns: ReadonlyArray<Column>,
@@ -46,7 +43,7 @@ const widthsOf = (
   return widths
 }
 
-/** Returns a table as lines: titles, then rows. No line is wider than a terminal, if the minimum widths fit. */
+/** Titles, then rows. No line is wider than the terminal, if the minimum widths fit. */
 export const table = (
   columns: ReadonlyArray<Column>,
   rows: ReadonlyArray<ReadonlyArray<TableCell>>,

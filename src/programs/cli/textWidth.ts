@@ -1,11 +1,11 @@
 import { escapeUnsafe } from "../../base/safeText.ts"
 
 /**
- * Foreign text on a terminal: names and values are any bytes. What could move the cursor, hide something or turn the
- * direction is escaped, piles of accents are cut down, and widths are counted as terminals do.
+ * Foreign text on a terminal: names and values are any bytes. Characters that could move the cursor, hide text or
+ * change its direction are escaped, stacked accents are reduced, and widths are counted as terminals do.
  */
 
-/** Characters that take two columns: East Asian wide and fullwidth ones (UAX #11), and pictures. */
+/** Two columns wide: East Asian wide and fullwidth characters (UAX #11), and pictures. */
 const WIDE =
   "[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\u33ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\ua000-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3" +
   "\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18cff}\\u{1aff0}-\\u{1b2ff}" +
@@ -14,9 +14,8 @@ const WIDE =
 const NARROW = /^[ -~]*$/
 
 interface Tools {
-  /** Grapheme clusters. */
   readonly segmenter: Intl.Segmenter
-  /** More than two marks on one letter would run over the lines above and below. */
+  /** More than two marks on one letter would cover the lines above and below. */
   readonly pile: RegExp
   readonly wide: RegExp
   readonly zero: RegExp
@@ -24,7 +23,7 @@ interface Tools {
 
 let made: Tools | undefined
 
-/** What only texts beyond ASCII need. To make it takes a fifth of the program's start. */
+/** For texts beyond ASCII only: making it takes a fifth of the program's start. */
 const tools = (): Tools =>
   made ??= {
     segmenter: new Intl.Segmenter("en", { granularity: "grapheme" }),
@@ -35,11 +34,10 @@ const tools = (): Tools =>
 
 const clusterWidth = (cluster: string): number => tools().wide.test(cluster) ? 2 : tools().zero.test(cluster) ? 0 : 1
 
-/** Returns a text that affects nothing on a terminal but its own line. */
+/** Affects nothing on a terminal but its own line. */
 export const shownText = (text: string): string =>
   NARROW.test(text) ? text : escapeUnsafe(text).replace(tools().pile, "$1")
 
-/** Columns that a shown text takes. */
 export const widthOf = (text: string): number => {
   if (NARROW.test(text)) return text.length
   let width = 0
@@ -47,7 +45,6 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** Cuts a shown text to a width; a cut one ends with an ellipsis. */
 export const cutTo = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ""
@@ -60,7 +57,6 @@ export const cutTo = (text: string, width: number): string => {
   return width < 1 ? "" : `${kept}…`
 }
 
-/** Fills a shown text with spaces up to a width. */
 export const padTo = (text: string, width: number, align: "left" | "right" = "left"): string => {
   const spaces = " ".repeat(Math.max(0, width - widthOf(text)))
   return align === "left" ? text + spaces : spaces + text

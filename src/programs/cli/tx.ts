@@ -8,11 +8,11 @@ import { at, indented, numberAt, objectsOf, spelledAt, textAt } from "./jsonText
 import { type CliOutcome, success } from "./outcome.ts"
 import { type Colour, labelled } from "./table.ts"
 
-/** `svcd-cli tx`: a transaction of the wallet, for its owner: whether a block has it, and what it pays. */
+/** `svcd-cli tx`: a wallet transaction, with its confirmation and what it pays. */
 
 type Row = readonly [label: string, value: string, colour?: Colour]
 
-/** Confirmations after which a payment counts as safe, as in the wallets of users. */
+/** Confirmations of a safe payment, as in usual wallets. */
 const SAFE = 6
 
 const stateOf = (said: Json): Row => {
@@ -37,7 +37,6 @@ const stateOf = (said: Json): Row => {
     : ["State", "waits for a block", "yellow"]
 }
 
-/** An amount without its sign; `undefined` if there is none. */
 const sizeOf = (said: Json, member: string): string | undefined => {
   const units = parseAmount(spelledAt(said, member) ?? "")
   return units === undefined ? undefined : amountText(Math.abs(units))

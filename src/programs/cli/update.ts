@@ -14,11 +14,10 @@ import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
 import { acceptable, roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli update`: changes the value of a name, after a question with the value before and after. */
+/** `svcd-cli update`: changes the value of a name, after confirmation of the old and the new one. */
 
 const UTF8 = new TextEncoder()
 
-/** The lines below what was sent. */
 export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>
   `${said === "" ? "" : `${said}\n`}Sent with the transaction ${txid}.\n` +
   `"${NAME} name ${shownText(name)}" shows it; it takes effect once it is in a block.\n`

@@ -12,7 +12,7 @@ import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { type CliInput, CommandFailed, quotedArgument } from "./outcome.ts"
 
-/** The value that the flags of `register` and `update` ask for. */
+/** The value requested by flags of `register` and `update`. */
 
 type DomainFlag = keyof typeof DOMAIN_FLAGS
 type IdentityFlag = keyof typeof IDENTITY_FLAGS
@@ -23,7 +23,6 @@ const isIdentityFlag = (name: string): name is IdentityFlag => Object.hasOwn(IDE
 const DOMAIN_NAMES: ReadonlyArray<DomainFlag> = Object.keys(DOMAIN_FLAGS).filter(isDomainFlag)
 const IDENTITY_NAMES: ReadonlyArray<IdentityFlag> = Object.keys(IDENTITY_FLAGS).filter(isIdentityFlag)
 
-/** The field of the form that a flag belongs to. */
 const FIELDS: Readonly<Record<DomainFlag, DomainField>> = {
   ip: "address",
   ip6: "address",
@@ -39,20 +38,17 @@ const FIELDS: Readonly<Record<DomainFlag, DomainField>> = {
 
 const FLAG_OF: Readonly<Partial<Record<string, string>>> = { subdomain: "sub", address: "ip" }
 
-/** The wanted entries by flag; an empty list takes the item out. Flags that are missing ask for no change. */
+/** By flag; an empty list removes the item. Missing flags change nothing. */
 type Wanted<Flag extends string> = ReadonlyMap<Flag, ReadonlyArray<string>>
 
-/** The lines of the two kinds of addresses, which share a field. */
+/** The two kinds of addresses share a field. */
 const addressLines = (before: string, wanted: Wanted<DomainFlag>): ReadonlyArray<string> => {
   const present = readDomainForm(before)?.lines.address ?? []
   const kept = (flag: "ip" | "ip6") => present.filter((line) => isIpv4Text(line) === (flag === "ip"))
   return [...wanted.get("ip") ?? kept("ip"), ...wanted.get("ip6") ?? kept("ip6")]
 }
 
-/**
- * The lines of sub-domains or certificates. Flags for one label with its item, or for one port, leave those of all others
- * as they are.
- */
+/** Of sub-domains or certificates. Flags for one label or port leave all others as they are. */
 const placedLines = (
   before: string,
   { field, lines }: { readonly field: "subdomain" | "tls"; readonly lines: ReadonlyArray<string> }
@@ -62,7 +58,7 @@ const placedLines = (
   return lines.length === 0 ? [] : [...present.filter((line) => !wanted.has(itemOfLine(field, line))), ...lines]
 }
 
-/** A flag for one kind of address with another text; the form alone would take either kind. */
+/** The form alone would accept either kind of address. */
 const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
   const ip = wanted.get("ip")?.find((text) => !isIpv4Text(text))
   if (ip !== undefined) return `-ip: ${quotedArgument(ip)} is not an IPv4 address such as 192.0.2.1`
@@ -80,7 +76,7 @@ const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<Doma
 
 const NO_OBJECT = "the value is not a JSON object, so its items cannot be changed; give the whole value with -value"
 
-/** In place of a fault that repeats what may be a private key. */
+/** In place of a fault that repeats a possible private key. */
 const NOT_SHOWN = "is invalid here (it is hidden, because it may be a private key)"
 
 const written = (form: WrittenForm<string> | undefined): Effect.Effect<string, CommandFailed> => {
@@ -98,7 +94,7 @@ interface Removal {
   readonly isIdentity: boolean
 }
 
-/** Takes an item out of a value: that of a flag, a member of the object, or a path to one, as `map.www`. */
+/** The item of a flag, a member of the object, or a path such as `map.www`. */
 const without = ({ isIdentity, key, value }: Removal): Effect.Effect<string, CommandFailed> =>
   Effect.gen(function*() {
     const same = yield* written(isIdentity ? writeIdentityForm(value, {}) : writeDomainForm(value, {}))
@@ -128,7 +124,7 @@ const wantedOf = <Flag extends string>(
 
 export interface ValueRequest {
   readonly name: string
-  /** The present value: empty for a new name; `undefined` for bytes that are not UTF-8. */
+  /** Empty for a new name; `undefined` for bytes that are not UTF-8. */
   readonly before: string | undefined
   readonly line: Pick<CliCommandLine, "given" | "text" | "words">
   readonly input: Pick<CliInput, "readFile" | "readStdin">
@@ -136,7 +132,6 @@ export interface ValueRequest {
 
 const withoutEnd = (text: string): string => text.replace(/\r?\n$/, "")
 
-/** The whole value, if a word or a flag has it. */
 const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undefined, CommandFailed> => {
   const [, word] = line.words
   const [value, file] = [word ?? line.text("value"), line.text("file")]
@@ -167,10 +162,7 @@ const contradiction = (line: ValueRequest["line"]): string | undefined => {
   return ways.length > 1 ? `${ways.slice(0, 2).join(" and ")} cannot be combined; give one` : undefined
 }
 
-/**
- * The value with the items that the flags name; `undefined` if there are no such flags, and no whole value. Fails for one
- * that no name can have.
- */
+/** `undefined` without such flags and without a whole value. Fails for a value that no name can have. */
 export const requestedValue = (request: ValueRequest): Effect.Effect<string | undefined, CommandFailed> =>
   Effect.flatMap(madeValue(request), (value) => {
     const bytes = Buffer.byteLength(value ?? "", "utf8")

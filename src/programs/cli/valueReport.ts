@@ -8,8 +8,6 @@ import { CommandFailed, type Screen } from "./outcome.ts"
 import { painted } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** What a value means, and what is wrong with it, for people and for programs. */
-
 export interface ValueReport {
   readonly bytes: number
   readonly findings: ReadonlyArray<Finding>
@@ -26,16 +24,14 @@ const findingLine = (finding: Finding, screen: Screen): string =>
 export const findingLines = ({ findings }: ValueReport, screen: Screen): ReadonlyArray<string> =>
   findings.map((finding) => findingLine(finding, screen))
 
-/** What each program sees, below its name. */
 export const programLines = ({ programs }: ValueReport, screen: Screen): ReadonlyArray<string> =>
   programs.flatMap(({ program, sees }) =>
     sees.length === 0 ? [] : [painted(program, "bold", screen), ...sees.map((each) => `  ${shownText(each)}`)]
   )
 
-/** A value below its label, in full: a part of it would mislead. */
+/** In full: a part would mislead. */
 export const valueLine = (value: string): string => `  ${value === "" ? "(empty)" : shownText(value)}`
 
-/** A value, what programs see in it, and what is wrong with it. */
 export const valueLines = (value: string, report: ValueReport, screen: Screen): ReadonlyArray<string> => [
   valueLine(value),
   ...programLines(report, screen),
@@ -49,13 +45,13 @@ export interface GivenValue {
 }
 
 /**
- * Fails for a value with what looks like a secret, before any preview shows it, and without a question for one with an error, which the
- * user does not see then. `-force` insists.
+ * Fails for a possible secret, before any preview shows it, and for an error if there is no question to show it.
+ * `-force` overrides both.
  */
 export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<void, CommandFailed> =>
   Effect.gen(function*() {
     if (line.wants("force")) return
-    // With the list of recovery words, which the page of a name does not need.
+    // Loads the list of seed words, which the page of a name does not need.
     const { holdsSecret } = yield* Effect.promise(() => import("./valueSecret.ts"))
     if (holdsSecret(value)) {
       return yield* new CommandFailed({
@@ -70,13 +66,11 @@ export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<v
     })
   })
 
-/** How much of the room a value takes. */
 export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SPENDABLE_VALUE} bytes`
 
 const findingJson = ({ code, column, line, message, path }: Finding): Json =>
   objectOf({ code, path, line, column, message })
 
-/** The members that describe a value in JSON. */
 export const reportJson = ({ bytes, findings, programs }: ValueReport) => ({
   bytes,
   errors: findings.filter(isError).map(findingJson),

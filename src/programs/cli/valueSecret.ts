@@ -2,19 +2,19 @@ import { decodeBase58Check } from "../../protocol/base58.ts"
 import { decodeBech32 } from "../../protocol/bech32.ts"
 import { phraseIn, type Share, WORD_RUNS, wordsIn } from "../tool/recoveryPhrase.ts"
 
-/** Finds secrets in a value that is to be published. It has the list of recovery words, and is loaded for such a value alone. */
+/** Finds secrets in a value before its publication. Loaded on use, because it has the list of seed words. */
 
 /** In a value, which may be a list of common words. */
 const REFUSED: Share = { listed: 11, of: 12 }
 
-/** Texts of Base58 as long as a private key or an extended one. */
+/** Base58 texts as long as a private or extended key. */
 const BASE58 = /(?<![\dA-Za-z])(?:[1-9A-HJ-NP-Za-km-z]{51,52}|[1-9A-HJ-NP-Za-km-z]{110,112})(?![\dA-Za-z])/g
 
 const EXTENDED_BYTES = 78
-/** The place of the zero before the private key of an extended key. */
+/** Of the zero before the private key of an extended key. */
 const PRIVATE_AT = 45
 
-/** Whether the checksum is right, and the length that of a private key of any network, or it is an extended private one. */
+/** Checks the checksum and the length of a private key of any network, or an extended private key. */
 const isKey = (text: string): boolean => {
   const bytes = decodeBase58Check(text, EXTENDED_BYTES)
   if (bytes === undefined) return false
@@ -23,16 +23,15 @@ const isKey = (text: string): boolean => {
     : bytes.length === 33 || bytes.length === 34 && bytes[33] === 1
 }
 
-/** A private key of Nostr (NIP-19): values of identities have keys of Nostr, of which only `npub1…` is public. */
+/** NIP-19 private key: identities publish keys of Nostr, of which only `npub1…` is public. */
 const NOSTR = /(?<![\dA-Za-z])nsec1[\dA-Za-z]{58}(?![\dA-Za-z])/gi
 
-/** White space as JSON writes it. */
 const ESCAPED_SPACE = /\\[nrt]/g
 
-/** What may stand between the words of a phrase in a value: quotes of a list, and numbers, as wallets show words. */
+/** What may separate words of a phrase in a value: quotes of a list, and numbers. */
 const BETWEEN = /[\d"'[\]\\().;_-]+/g
 
-/** Whether a text that is to be published has a private key, or words in a row that are recovery words, also as a list in JSON. */
+/** A private key, or consecutive seed words, even as a list in JSON. */
 export const holdsSecret = (text: string): boolean => {
   const plain = text.replaceAll(ESCAPED_SPACE, " ")
   return [...plain.matchAll(BASE58)].some(([key]) => isKey(key)) ||

@@ -2,16 +2,15 @@ import * as Effect from "effect/Effect"
 import { barLine, CLEAR_LINE, type Progress } from "../../base/progressBar.ts"
 import type { CliInput } from "./outcome.ts"
 
-/** What a command shows while it waits: a bar on the terminal behind standard error, else a line there for each new state. */
+/** Progress of a waiting command: a bar on the terminal of standard error, else a line per new state. */
 
 export interface WaitStep extends Progress {
-  /** The state for a reader of lines, which changes more slowly than the facts; the facts themselves without it. */
+  /** For a reader of lines, changing more slowly than the facts; defaults to the facts. */
   readonly state?: string
 }
 
 export interface Waiting {
   readonly show: (step: WaitStep) => void
-  /** Takes the bar away. */
   readonly end: Effect.Effect<void>
 }
 

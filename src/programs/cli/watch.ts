@@ -15,17 +15,17 @@ import { shownBytes } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
 import { cutTo, shownText } from "./textWidth.ts"
 
-/** `svcd-cli watch`: a line for each change of a name, until the user has enough. */
+/** `svcd-cli watch`: a line per change of a name, until the user ends it. */
 
 export interface WatchOptions {
-  /** The beginning of the names; all names without it. */
+  /** Of the names; all names if omitted. */
   readonly prefix: string | undefined
-  /** The cursor behind which to begin; without it, with the next block. */
+  /** Begins after this cursor; by default with the next block. */
   readonly from: string | undefined
-  /** Kinds of changes, with commas between them. */
+  /** Kinds of changes, separated by commas. */
   readonly types: string | undefined
   readonly json: boolean
-  /** The command line, of which the last message makes the one to go on with. */
+  /** The last message shows it as the command to continue with. */
   readonly line: Pick<CliCommandLine, "given" | "words">
 }
 
@@ -43,7 +43,7 @@ const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mayPass = (failed: WatchFailure): boolean =>
   failed._tag === "DocumentRefused" ? PASSING.has(failed.status) : isAway(failed)
 
-/** The text of bytes that the daemon wrote in hex; empty for anything else. */
+/** From hex; empty for anything else. */
 const shown = (hex: unknown): string => {
   const bytes = typeof hex === "string" ? fromHex(hex) : undefined
   return bytes === undefined ? "" : shownBytes({ text: encodeText(bytes, "utf8"), hex: toHex(bytes) })
@@ -60,10 +60,10 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   undone: "red"
 }
 
-/** Levels of an event: its names, each with a record. */
+/** Nesting depth of an event: names, each with a record. */
 const EVENT_DEPTH = 4
 
-/** An event that was asked for in hex, with `name`, `name_hex`, `value` and `value_hex` as in the JSON of the other commands. */
+/** From hex to `name`, `name_hex`, `value` and `value_hex`, as in the JSON of the other commands. */
 const readable = (value: unknown, depth = EVENT_DEPTH): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (depth === 0) return null
@@ -79,10 +79,9 @@ const readable = (value: unknown, depth = EVENT_DEPTH): unknown => {
   )
 }
 
-/** Flags that are not in the line to go on with: it has another place, and a password must not be on a screen. */
+/** Omitted from the line to continue with: it starts elsewhere, and a password must not be on a screen. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["from", "rpcuser", "rpcpassword"])
 
-/** The command line that goes on behind a cursor. */
 export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string): string => {
   const options: OptionTable = { ...CLI_FLAGS, ...COMMAND_ROWS.watch.options }
   const flags = [...given].filter(([name]) => !LEFT_OUT.has(name)).flatMap(([name, texts]) =>
@@ -94,8 +93,8 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
 const NEW_ADDRESS = "(new address) "
 
 /**
- * The word for an event. A wallet takes a fresh address for its own updates: so an operation with a new address is one of the value,
- * as in `svcd-cli name` and on the pages, and beside it stands that the address is new.
+ * A wallet takes a fresh address for its own updates. So an operation with a new address counts as a change of the
+ * value, with a note that the address is new, as in `svcd-cli name` and on the pages.
  */
 const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: string, note: string] => {
   if (type !== "transferred") return [typeof type === "string" ? shownText(type) : "", ""]
@@ -103,10 +102,10 @@ const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: s
   return [isSame ? "renewed" : "updated", NEW_ADDRESS]
 }
 
-/** Shown in the column of the height for an operation that is in no block. */
+/** In the height column, for an unconfirmed operation. */
 const IN_MEMPOOL = "mempool"
 
-/** The lines for an event: one, or one for each name of an undone block. */
+/** One, or one per name of an undone block. */
 export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
   const { blocks, height, names, operation, reason, type } = event
   const [kind, address] = wordFor(event)
@@ -129,7 +128,7 @@ export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen):
     return [`${shownText(String(height))}  ${type.padEnd(11)}  ${shownText(String(event["hash"]))}\n`]
   }
   if (type === "synced") return [`${shownText(String(height))}  ${type}\n`]
-  // An operation that waits has its members beside the type.
+  // A pending operation has its members beside the type.
   if (typeof operation === "string") return [line(event["name"], event)]
   return Array.isArray(names)
     ? names.map((each: unknown) => line(memberOf(each, "name"), memberOf(each, "record")))
@@ -145,7 +144,6 @@ const refusal = (body: string): string => {
   }
 }
 
-/** What a daemon that answers otherwise means; `undefined` where the general explanation is enough. */
 const meaningOf = (failed: WatchFailure): CliOutcome | undefined => {
   if (failed._tag !== "DocumentRefused") return undefined
   if (failed.status === 404) {
@@ -154,7 +152,6 @@ const meaningOf = (failed: WatchFailure): CliOutcome | undefined => {
   return failure(1, { message: refusal(failed.body) || failed.message })
 }
 
-/** Prints until the user ends it. Then it says where to go on. */
 export const watchCommand = (
   { daemon, output, screen }: WatchSurroundings,
   { from, json, line: given, prefix, types }: WatchOptions

@@ -9,10 +9,9 @@ import { type CliOutcome, failure, type Screen, success } from "./outcome.ts"
 import { type Colour, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli webhooks`: the programs that receive events of names, and a test of one of them. */
+/** `svcd-cli webhooks`: the programs that receive name events, and a test of one of them. */
 
 export interface WebhooksCommandOptions {
-  /** The id of a hook to test; `undefined` lists all. */
   readonly test: string | undefined
   readonly json: boolean
 }
@@ -46,7 +45,6 @@ const rowOf = (hook: Json) => {
   ]
 }
 
-/** What is wrong with a hook, and what to do. */
 const remarksOf = (hook: Json, now: number): ReadonlyArray<string> => {
   const [error, remedy, next] = [textAt(hook, "lasterror"), textAt(hook, "remedy"), numberAt(hook, "nextattempt")]
   const failures = numberAt(hook, "failures") ?? 0
@@ -81,7 +79,7 @@ const listText = (hooks: ReadonlyArray<Json>, { now, screen }: { readonly now: n
   ].join("\n")
 }
 
-/** The outcome of a test, with status 1 if the receiver does not accept the message. */
+/** Status 1 if the receiver does not accept the message. */
 const tested = (answer: Json, json: boolean): CliOutcome => {
   const isAccepted = at(answer, "accepted") === true
   const code = isAccepted ? 0 : 1

@@ -14,7 +14,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "../tool/outcome.ts"
 import { EXPORT_HELP, EXPORT_NAME, type ExportSettings, readExportCommand } from "./settings.ts"
 
-/** `svcd-export`: a copy of all names in PostgreSQL, which follows a daemon (docs/postgres.md). */
+/** `svcd-export`: a copy of all names in PostgreSQL that follows a daemon (docs/postgres.md). */
 
 export interface ExportInput extends SettingsInput {
   readonly version: string
@@ -22,10 +22,10 @@ export interface ExportInput extends SettingsInput {
 
 const NO_EVENTS = "the daemon has no events: it is not svcd, or an older version"
 
-/** Milliseconds before a daemon that does not answer is asked again. */
+/** Milliseconds between attempts to reach the daemon. */
 const PAUSE = 2_000
 
-/** Waits for a daemon that starts later than the export. */
+/** The daemon may start later than the export. */
 const patiently = <A, E extends { readonly _tag: string; readonly message: string }, R>(
   attempt: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
@@ -37,7 +37,6 @@ const patiently = <A, E extends { readonly _tag: string; readonly message: strin
       )
       : Effect.fail(failure))
 
-/** The daemon of the settings, once it answers. */
 const sourceOf = ({ daemon, network: wanted }: ExportSettings) =>
   Effect.gen(function*() {
     const rpc = yield* DaemonRpc.make({ ...daemon, network: wanted })
@@ -77,7 +76,7 @@ const running = (settings: ExportSettings): Effect.Effect<never, RunFailure> =>
     Effect.provide(Logging.layer(settings.log))
   )
 
-/** Runs the program. Every failure is an outcome; an interruption ends the export between two transactions. */
+/** Every failure is an outcome; an interruption ends the export between two transactions. */
 export const run = (input: ExportInput): Effect.Effect<ProgramOutcome> => {
   const command = readExportCommand(input)
   if (Either.isLeft(command)) {

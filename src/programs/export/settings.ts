@@ -17,11 +17,11 @@ import { DEFAULT_SCHEMA, isSchemaName } from "../../postgres/schema.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { argvOf } from "../tool/flags.ts"
 
-/** The arguments of `svcd-export`, with environment and svcd.conf as the daemon reads them. */
+/** The arguments of `svcd-export`; environment and svcd.conf are read as by the daemon. */
 
 export const EXPORT_NAME = "svcd-export"
 
-/** Where the URL of the database may stand too: other users of the machine can see arguments. */
+/** An alternative for the URL of the database, because other users can see arguments. */
 const URL_VARIABLE = "SVCD_EXPORT_URL"
 
 const OWN_OPTIONS = inGroup("General", {
@@ -51,7 +51,6 @@ const EXPORT_FLAGS = {
 
 export interface ExportSettings {
   readonly daemon: DaemonConfig
-  /** `undefined`: whichever the daemon is on. */
   readonly network: NetworkName | undefined
   readonly target: PgTarget
   readonly schema: string
@@ -63,7 +62,7 @@ export type ExportCommand =
   | { readonly _tag: "Version" }
   | { readonly _tag: "Run"; readonly settings: ExportSettings }
 
-/** Milliseconds for one call to the daemon. */
+/** Milliseconds per call to the daemon. */
 const TIMEOUT = 30_000
 
 type Judged<A> = Either.Either<A, UsageError>
@@ -72,7 +71,7 @@ const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError
 
 const URL_FORM = "postgres://USER@HOST:PORT/DATABASE"
 
-/** A part of a URL without its escapes; `undefined` if they are wrong. */
+/** Unescapes part of a URL; `undefined` for invalid escapes. */
 const unescaped = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)
@@ -81,7 +80,7 @@ const unescaped = (part: string): string | undefined => {
   }
 }
 
-/** Reads the URL of a database. Messages do not repeat it: it may have a password. */
+/** Messages do not repeat the URL, which may have a password. */
 export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): Judged<PgTarget> => {
   const noUrl = wrong(`the database must be a URL of the form ${URL_FORM}`)
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return noUrl

@@ -5,8 +5,6 @@ import { CALLING_OPTIONS } from "../../config/connection.ts"
 import { daemonFlags, switchFlag } from "../tool/flags.ts"
 import { LOG_OPTIONS, NAMESPACE_FLAG, SERVE_FLAGS, VALUE_FLAGS } from "./options.ts"
 
-/** The sub-commands of `svcd-mail`, with their arguments and flags. */
-
 const named = {
   label: Args.text({ name: "label" }).pipe(
     Args.withDescription("the part before the @ of an address, and after the namespace in the name")
@@ -33,7 +31,6 @@ export interface MailHandlers<E> {
   readonly serve: (flags: Flags<typeof SERVE>) => Effect.Effect<void, E>
 }
 
-/** The program with these handlers for its sub-commands. */
 export const mailCommand = <E>({ lookup, register, serve, update }: MailHandlers<E>) => (name: string) =>
   Command.make(name).pipe(
     Command.withSubcommands([

@@ -4,16 +4,15 @@ import { TARGET_SPACING } from "../../consensus/params.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
 /**
- * The remaining steps once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
- * bodies of JSON-RPC (reference/protocol.md 9.3). The wallet that makes the calls pays for them.
+ * The steps after preparing the value of a name, as `svcd-cli` commands and JSON-RPC bodies (reference/protocol.md
+ * 9.3). The calling wallet pays.
  */
 
 export interface Prepared {
   /** With its namespace. ASCII, without characters that a shell interprets. */
   readonly name: string
-  /** JSON in ASCII. */
   readonly value: string
-  /** Flags that lead `svcd-cli` to the same daemon, if any were given. */
+  /** Flags that lead `svcd-cli` to the same daemon. */
   readonly flags: ReadonlyArray<string>
 }
 
@@ -23,22 +22,22 @@ const commandLine = ({ flags }: Prepared, ...words: ReadonlyArray<string>): stri
 const body = (method: string, ...params: ReadonlyArray<string>): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
 
-/** The first two answers of `name_new`, in the order of its result. */
+/** The first two answers of `name_new`, in order. */
 const TXID = "TXID"
 const RAND = "RAND"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
 
-/** Blocks of a registration: twelve until a block may hold the name, and that one. */
+/** Twelve until a block may hold the name, and that one. */
 const BLOCKS = MIN_FIRSTUPDATE_DEPTH + 1
 
-/** How long a registration takes. On regtest, blocks come when the user makes them. */
+/** On regtest, blocks come when the user makes them. */
 const timeText = (network: NetworkName): string =>
   network === "regtest"
     ? `${BLOCKS} blocks, which you mine on regtest`
     : `${BLOCKS} blocks, about ${Math.round(BLOCKS * TARGET_SPACING / 3_600)} hours on ${network}`
 
-/** For a name to register: one command of svcd, or two calls of Namecoin Core. */
+/** One command of svcd, or two calls of Namecoin Core. */
 export const registerInstructions = (
   prepared: Prepared & { readonly network: NetworkName; readonly lookup: ReadonlyArray<string> }
 ): string => {
@@ -69,7 +68,6 @@ export const registerInstructions = (
   )
 }
 
-/** For a name that the wallet owns. */
 export const updateInstructions = (prepared: Prepared & { readonly isMerged: boolean }): string => {
   const { name, value } = prepared
   return lines(

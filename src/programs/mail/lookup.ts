@@ -13,8 +13,6 @@ import type { Texts } from "../tool/flags.ts"
 import { type Named, nameOfLabel } from "./prepare.ts"
 import { connectionOf, type MailInput } from "./settings.ts"
 
-/** `svcd-mail lookup`: where the mail for a label goes. */
-
 /** The relay takes no mail for the label. */
 export class NoForwarding extends Data.TaggedError("NoForwarding")<{ readonly message: string }> {}
 
@@ -56,7 +54,6 @@ const resolved = ({ label, name }: { readonly label: string; readonly name: stri
   })
 
 interface Wanted extends Named {
-  /** Whether to print one line of JSON. */
   readonly json: boolean
   readonly connection: Texts
 }

@@ -7,7 +7,7 @@ import type { ConnectionSettings } from "../../config/connection.ts"
 import { NETWORK_NAMES } from "../../config/options.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
-/** Milliseconds for one call: the sender of a message waits. */
+/** Milliseconds per call: the sender of a message waits. */
 const TIMEOUT = 10_000
 
 /** A field of the client's configuration is a flag here. */
@@ -17,8 +17,8 @@ const asFlag = (failure: OpenFailure): OpenFailure =>
     : failure
 
 /**
- * The names of a daemon. Without a given network, those of the network that the daemon is on. Without credentials, a
- * daemon on this machine gets those of the cookie in its data directory if it asks for some.
+ * Without a given network, that of the daemon. Without credentials, a local daemon that asks for some gets those of the
+ * cookie in its data directory.
  */
 export const mailNames = (
   { cookieFile, network, networkFrom, rpc }: ConnectionSettings
@@ -27,7 +27,7 @@ export const mailNames = (
   const on = (network: NetworkName) =>
     DaemonClient.layer({
       network,
-      // Mail goes where the owner says, and not where a miner says.
+      // Mail goes where the owner says, not where a miner says.
       requireProof: "signatures",
       daemon: {
         ...rpc,

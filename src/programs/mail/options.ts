@@ -12,9 +12,7 @@ import { DEFAULT_NAMESPACE, parseNamespace } from "../../mail/label.ts"
 import { DEFAULT_LIMITS } from "../../mail/relay/RelayConfig.ts"
 import { flagsOf } from "../tool/flags.ts"
 
-/** The flags of `svcd-mail`, with the kinds that decode their texts. */
-
-/** A kind whose text `parse` reads; on the left it returns what is wrong. */
+/** Left of `parse`: what is wrong. */
 const parsed = <A>(
   type: () => Schema.Schema<A>,
   { parse, placeholder, print }: {
@@ -37,7 +35,7 @@ const email = parsed(
   }
 )
 
-/** A host to connect to, without a port, which has a flag of its own. An IPv6 address may be in brackets. */
+/** Without a port, which has its own flag. An IPv6 address may be in brackets. */
 const readHost = (text: string): Either.Either<string, string> => {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text
   if (isIPv6(bare)) return Either.right(bare)
@@ -49,7 +47,7 @@ const readHost = (text: string): Either.Either<string, string> => {
 
 const host = parsed(() => Schema.String, { placeholder: "HOST", parse: readHost, print: asText })
 
-/** A domain of addresses, in lower case; one label is enough. */
+/** In lower case; one label is enough. */
 const readDomain = (text: string): Either.Either<string, string> =>
   Either.isRight(readHost(text)) && !isIPv4(text) && !text.includes("_") && !text.endsWith(".") && !text.includes(":")
     ? Either.right(text.toLowerCase())
@@ -63,7 +61,7 @@ const GIB = 1024 ** 3
 
 const FILE = Kind.optionalKind(Kind.pathKind)
 
-/** What `register` and `update` put into the value. `mail/forwarding.ts` validates all fields together. */
+/** The value's fields in `register` and `update`, validated together by `mail/forwarding.ts`. */
 export const VALUE_FLAGS = flagsOf(
   inGroup("General", {
     forward: oneOption(Kind.textKind("EMAIL"), "value.forward", { description: "target address for mail to the name" }),
@@ -84,19 +82,18 @@ export const NAMESPACE_FLAG = flagsOf(inGroup("General", {
   })
 }))
 
-/** The log of `serve` is like the daemon's, whose file and environment apply to it too. */
+/** The daemon's file and environment apply to the log of `serve`, too. */
 export const LOG_OPTIONS = {
   loglevel: OPTIONS.loglevel,
   logformat: OPTIONS.logformat,
   debugsubsystem: OPTIONS.debugsubsystem
 }
 
-/** Where the password of the upstream server may stand too. */
+/** An alternative for the password of the upstream server. */
 export const PASSWORD_VARIABLE = "SVCD_MAIL_SMTP_PASSWORD"
 
 const count = (max: number) => Kind.integerKind({ min: 1, max })
 
-/** The options of `serve` only. */
 export const SERVE_OPTIONS = inGroup("General", {
   listen: oneOption(Kind.addressKind("optional"), "relay.listen", {
     description: "address to accept mail on",
@@ -191,7 +188,6 @@ export const SERVE_OPTIONS = inGroup("General", {
   })
 })
 
-/** The values of these options, each valid by itself. */
 export type ServeValues = ValuesIn<typeof SERVE_OPTIONS>
 
 export const SERVE_FLAGS = flagsOf(SERVE_OPTIONS, { needed: ["upstream"] })

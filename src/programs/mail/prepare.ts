@@ -20,13 +20,11 @@ const FLAG_OF: Readonly<Record<ValueProblem["field"], string>> = {
   value: ""
 }
 
-/** The label of a name and the part before it. */
 export interface Named {
   readonly label: string
   readonly namespace: string
 }
 
-/** Flags and label of `register` and `update`. */
 interface Prepared extends Named {
   readonly forward: string
   readonly backup: ReadonlyArray<string>
@@ -34,7 +32,6 @@ interface Prepared extends Named {
   readonly connection: Texts
 }
 
-/** Returns the name of a label, or what is wrong with the label. */
 export const nameOfLabel = ({ label, namespace }: Named): Either.Either<string, UsageError> => {
   const name = nameOf({ namespace, text: label })
   return name === undefined
@@ -42,7 +39,7 @@ export const nameOfLabel = ({ label, namespace }: Named): Either.Either<string, 
     : Either.right(name)
 }
 
-/** The new value. What the flags do not say stays as it is in the present value, if that is known. */
+/** Missing flags keep the present value, if known. */
 const valueOf = (
   { backup, forward, pubkey }: Prepared,
   present: string | undefined
@@ -59,7 +56,7 @@ const valueOf = (
   )
 }
 
-/** The flags with which `svcd-cli` calls the same daemon. The password is left out. */
+/** For `svcd-cli` to call the same daemon, without the password. */
 const flagsOf = ({ connection }: Prepared): ReadonlyArray<string> =>
   argvOf(new Map([...connection].filter(([name]) => name !== "rpcpassword")))
 
@@ -78,7 +75,6 @@ export const prepareRegistration = (flags: Prepared, input: MailInput): Either.E
     })
   })
 
-/** For how long the daemon may keep the owner waiting. */
 const PATIENCE = "5 seconds"
 
 const presentValue = (name: string, client: Layer.Layer<NameClient, OpenFailure>): Effect.Effect<string | undefined> =>
@@ -88,7 +84,7 @@ const presentValue = (name: string, client: Layer.Layer<NameClient, OpenFailure>
     Effect.match({ onSuccess: ({ value }) => value, onFailure: () => undefined })
   )
 
-/** Keeps what the name says besides. Without a daemon that knows the name, the new value stands alone. */
+/** Keeps the name's other members. Without a daemon that knows the name, the new value stands alone. */
 export const prepareUpdate = (
   flags: Prepared,
   input: MailInput,

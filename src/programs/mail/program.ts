@@ -12,13 +12,12 @@ import { prepareRegistration, prepareUpdate } from "./prepare.ts"
 import type { ServeFailure } from "./serve.ts"
 import { type MailInput, mailSettings } from "./settings.ts"
 
-/** `svcd-mail`: prepares the names that forward mail, looks them up, and forwards (docs/mail.md). */
+/** `svcd-mail`: prepares and looks up the names that forward mail, and forwards it (docs/mail.md). */
 
 const NAME = "svcd-mail"
 
 export interface MailToolInput extends MailInput {
   readonly version: string
-  /** The names of the daemon of a connection. */
   readonly names: (connection: ConnectionSettings) => Layer.Layer<NameClient, OpenFailure>
 }
 
@@ -49,7 +48,7 @@ const NOTES =
   `Where the daemon is, and how to log, is also read from the environment and from svcd.conf in the data directory, as
 svcd does.`
 
-/** Runs the program. Every failure is an outcome; an interruption shuts `serve` down cleanly. */
+/** Every failure is an outcome; an interruption shuts `serve` down cleanly. */
 export const run = (input: MailToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,

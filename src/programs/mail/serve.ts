@@ -20,13 +20,13 @@ import * as Logging from "../../node/logging.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { MailSettings } from "./settings.ts"
 
-/** How long an open client is kept: for ever. A failure to open it is never kept. */
+/** An open client is kept for good, a failure never. */
 const sessionTime = (exit: Exit.Exit<unknown, unknown>): Duration.Duration =>
   Exit.isSuccess(exit) ? Duration.infinity : Duration.zero
 
 /**
- * Resolves names through a client that is opened on first use: the daemon may start later than the relay. Callers that
- * need it during its opening share it.
+ * The client opens on first use, because the daemon may start later than the relay. Concurrent callers share the
+ * opening.
  */
 const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
   Effect.gen(function*() {
@@ -39,15 +39,14 @@ const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
         )
       ))
     const clients = yield* Cache.makeWith({ capacity: 1, lookup: () => open, timeToLive: sessionTime })
-    // In a fiber of its own: a caller that stops waiting must not end the opening for the others.
+    // In its own fiber: a caller that stops waiting must not end the opening for the others.
     const client = Effect.flatMap(Effect.forkIn(clients.get("daemon"), scope), Fiber.join)
     return (name: string) => Effect.flatMap(client, ({ resolveName }) => resolveName(name, { requireSynced: true }))
   })
 
-/** Why the relay ends without a request to stop. */
 export type ServeFailure = BindFailed | LogFileUnusable | OpenFailure | StorageFailure
 
-/** Runs the relay until it is interrupted or fails. An unreachable daemon does not stop it. */
+/** An unreachable daemon does not stop the relay. */
 export const serve = (
   settings: MailSettings,
   names: Layer.Layer<NameClient, OpenFailure>

@@ -17,20 +17,15 @@ import type { LogOptions } from "../../node/logging.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
 import { domain, LOG_OPTIONS, PASSWORD_VARIABLE, SERVE_OPTIONS, type ServeValues } from "./options.ts"
 
-/** The settings of `svcd-mail`, from flags, environment and files. */
-
 export interface MailInput extends SettingsInput {
-  /** The system's name of this machine. */
   readonly hostname: string
 }
 
-/** All settings of `serve`. Paths are absolute, files are read. */
+/** Paths are absolute, files are read. */
 export interface MailSettings {
   readonly connection: ConnectionSettings
-  /** As `id/`. */
   readonly namespace: string
   readonly relay: RelayConfig
-  /** `undefined`: no metrics endpoint. */
   readonly metrics: Address | undefined
   readonly log: LogOptions
 }
@@ -41,13 +36,13 @@ type Judged<A> = Either.Either<A, UsageError>
 
 const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
 
-/** The connection to the daemon: from shared flags, the daemon's environment and its file. */
+/** From shared flags, the daemon's environment and its file. */
 export const connectionOf = (texts: Texts, input: SettingsInput): Judged<ConnectionSettings> =>
   Either.map(decodeConnection({ ...input, argv: argvOf(texts) }), ({ connection }) => connection)
 
 const decodeLog = settingsDecoder(LOG_OPTIONS)
 
-/** The log, from its flags and the daemon's environment and file; another flag says where that file is. */
+/** From its flags and the daemon's environment and file; another flag locates that file. */
 const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<LogOptions> =>
   gather({ ...LOG_OPTIONS, datadir: OPTIONS.datadir }, new Map([...connection, ...log]), input).pipe(
     Either.flatMap((gathered) => decodeLog(gathered, input)),
@@ -56,7 +51,6 @@ const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<Lo
 
 interface FileFlag {
   readonly flag: string
-  /** `undefined` if the flag is not given. */
   readonly file: string | undefined
 }
 
@@ -71,7 +65,7 @@ interface FlagUse {
   readonly isGiven: boolean
 }
 
-/** Returns which of a flag and its partner is missing, if only one is given. */
+/** The missing one of two flags that need each other. */
 const halfGiven = (one: FlagUse, other: FlagUse): ReadonlyArray<string> => {
   if (one.isGiven === other.isGiven) return []
   const [given, missing] = one.isGiven ? [one, other] : [other, one]
@@ -88,7 +82,7 @@ const tlsOf = ({ tls }: ServeSettings, input: SettingsInput): Judged<RelayConfig
     return { cert, key }
   })
 
-/** Whether TLS accepts the content of the files. Its own messages are not meant for operators. */
+/** OpenSSL's own messages are not meant for operators. */
 const usable = (what: string, make: () => unknown): Judged<unknown> =>
   Either.mapLeft(Either.try(make), () => new UsageError({ problems: [what] }))
 
@@ -102,7 +96,7 @@ const caOf = ({ tls }: ServeSettings, input: SettingsInput): Judged<string | und
     return ca
   })
 
-/** The password at the upstream server, unless it is in a file. An empty variable counts as unset. */
+/** Unless it is in a file. An empty variable counts as unset. */
 const passwordOf = ({ smtp }: ServeSettings, { env }: SettingsInput): Redacted.Redacted<string> | undefined => {
   const variable = env[PASSWORD_VARIABLE]
   return smtp.password ?? (variable === undefined || variable === "" ? undefined : Redacted.make(variable))
@@ -118,7 +112,7 @@ const credentialsOf = (settings: ServeSettings, input: SettingsInput): Judged<Re
     return smtp.user === undefined || password === undefined ? undefined : { user: smtp.user, password }
   })
 
-/** Contradictions between values that are each valid. */
+/** Between values that are each valid. */
 const contradictions = (settings: ServeSettings, input: SettingsInput): ReadonlyArray<string> => {
   const { smtp, tls } = settings
   const hasPassword = passwordOf(settings, input) !== undefined || smtp.passwordFile !== undefined
@@ -134,7 +128,7 @@ const contradictions = (settings: ServeSettings, input: SettingsInput): Readonly
   ]
 }
 
-/** The port for TLS from the first byte (RFC 8314). */
+/** TLS from the first byte (RFC 8314). */
 const SUBMISSIONS_PORT = 465
 
 const upstreamTls = ({ tls, upstream }: ServeSettings): UpstreamTls => {
@@ -142,7 +136,6 @@ const upstreamTls = ({ tls, upstream }: ServeSettings): UpstreamTls => {
   return upstream.port === SUBMISSIONS_PORT ? "implicit" : "opportunistic"
 }
 
-/** The name of this machine if it is valid in a greeting. */
 const hostnameOf = ({ hostname }: MailInput): string =>
   Either.getOrElse(Schema.decodeEither(domain.schema())(hostname), () => "localhost")
 
@@ -166,7 +159,6 @@ const relayOf = (settings: ServeSettings, dataDir: string, input: MailInput): Ju
     })
   })
 
-/** The flags of `serve`. */
 export interface ServeFlags extends ServeValues {
   readonly namespace: string
   readonly connection: Texts

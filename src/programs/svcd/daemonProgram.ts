@@ -9,9 +9,9 @@ import { version } from "../../version.ts"
 import { hideSecrets } from "../tool/hideSecrets.ts"
 
 /**
- * A message for standard error: what is wrong, without a stack trace. Its lines begin as those of the reference node (`noui.cpp`),
- * because programs that start a node look for that. Nothing in it may be a secret of the arguments, and no line stands twice, as it
- * would for the words of a phrase that are hidden in the same way.
+ * For standard error, without a stack trace. Lines begin as in the reference node (`noui.cpp`), because programs that
+ * start a node look for that. Secrets of the arguments are hidden, and no line appears twice, as it would for hidden
+ * words of a phrase.
  */
 export const errorLines = (message: string, argv: ReadonlyArray<string>): string =>
   [...new Set(hideSecrets(message, argv).split("\n"))].map((line) => `Error: ${line}\n`).join("")
@@ -25,7 +25,6 @@ const warnOfVariables = ({ env }: ReturnType<typeof processInput>): void => {
   for (const text of strangeVariables(env)) process.stderr.write(outputText(`Warning: ${text}\n`))
 }
 
-/** The program svcd: carries out the command line of this process. */
 export const main = async (): Promise<void> => {
   const input = processInput()
   // Other users can see the arguments of a program: this removes the secrets from them.

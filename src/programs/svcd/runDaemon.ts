@@ -4,7 +4,7 @@ import type { Settings } from "../../config/settings.ts"
 import { run } from "../../node/daemon.ts"
 import { tellStarted } from "./startedSignal.ts"
 
-/** Runs the daemon as this process. This module loads the whole node, so only a start needs it. */
+/** This module loads the whole node, so only a start needs it. */
 export const runDaemon = (settings: Settings, refuse: (message: string) => void): void => {
   const daemon = run(settings, Effect.sync(tellStarted)).pipe(
     Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message))),

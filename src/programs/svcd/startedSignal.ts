@@ -1,11 +1,11 @@
 import { channel } from "node:diagnostics_channel"
 
-/** A word from the program to the file that loads it, which is another bundle: the node has started. */
+/** From the program to the file that loads it, which is another bundle: the node has started. */
 const started = channel("svcd.started")
 
 export const tellStarted = (): void => started.publish(undefined)
 
-/** Calls `listener` at the first start of a node in this process. */
+/** At the first start of a node in this process. */
 export const onStarted = (listener: () => void): void => {
   const once = (): void => {
     started.unsubscribe(once)

@@ -6,10 +6,9 @@ import { SHELLS } from "../../config/options.ts"
 import { nearest } from "../../config/suggest.ts"
 
 /**
- * The arguments of a tool in the one spelling that @effect/cli 0.77 reads: the sub-command, flags with two dashes and
- * their values as words of their own, other words. All programs of the project also take `-flag value` and
- * `--flag=value`, before, between and behind the words. That library reads `-network` as the flags n, e, t and so on,
- * and takes a flag that it does not know for an argument.
+ * Rewrites arguments to the one spelling that @effect/cli 0.77 reads: the sub-command, flags with two dashes, their
+ * values as separate words, other words. All programs of the project also accept `-flag value` and `--flag=value`
+ * anywhere. The library reads `-network` as the flags n, e, t and so on, and takes unknown flags for arguments.
  */
 
 interface Form extends FlagForm {
@@ -20,7 +19,6 @@ export type Forms = Readonly<Record<string, Form>>
 
 const switchForm: Form = { flag: true, toml: "boolean", placeholder: "", repeatable: false }
 
-/** The flags in the library's own description of a command. */
 export const formsOf = (usage: Usage.Usage, repeatable = false): Forms => {
   switch (usage._tag) {
     case "Empty":
@@ -45,7 +43,6 @@ export const formsOf = (usage: Usage.Usage, repeatable = false): Forms => {
   }
 }
 
-/** The library's own flags, as far as the tools have them. */
 export const BUILT_IN = {
   help: switchForm,
   version: switchForm,
@@ -53,18 +50,17 @@ export const BUILT_IN = {
 } satisfies Forms
 
 export interface Syntax {
-  /** The flags of each sub-command. */
   readonly commands: ReadonlyMap<string, Forms>
-  /** Whether a message may repeat the first word if it is no sub-command. It may be a secret in the wrong place. */
+  /** Whether a message may repeat an unknown sub-command, which may be a misplaced secret. */
   readonly repeatsWords: boolean
   /** Whether an empty text is a value of a flag: it may be an unset variable of a shell. */
   readonly allowsEmpty: boolean
 }
 
 export interface Arguments {
-  /** For the library, behind the name of the program. */
+  /** For the library, after the name of the program. */
   readonly words: ReadonlyArray<string>
-  /** Complaints that the library does not have, or not with the flag that was meant. */
+  /** Complaints that the library lacks, or makes about another flag. */
   readonly problems: ReadonlyArray<string>
 }
 
@@ -83,7 +79,7 @@ const commandProblem = ([name, ...more]: ReadonlyArray<string>, { commands, repe
   return `${shown} is not a command; ${hint}`
 }
 
-/** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
+/** The library's texts of a switch. Without one it takes the next word for it. */
 const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
 
 /** Does not repeat the word, which may be a mistyped private key. No sub-command takes a word that begins so. */
@@ -95,17 +91,16 @@ interface GivenFlag {
   readonly form: Form
 }
 
-/** What is wrong with a flag that the library would take. */
 const textProblem = ({ form, name, texts }: GivenFlag, { allowsEmpty }: Syntax): ReadonlyArray<string> => {
   // The library drops an empty text of a flag that may be repeated.
   if ((form.repeatable || !allowsEmpty) && texts.includes("")) return [`--${name}: must not be empty`]
-  // The text is not repeated: it may be a passphrase or recovery words.
+  // The text is not repeated: it may be a passphrase or seed words.
   return form.toml === "boolean" && texts.some((text) => !Object.hasOwn(SWITCHED, text))
     ? [`--${name}: is a switch; its value must be 0, 1, true or false`]
     : []
 }
 
-/** A flag as the library reads it; of one that it takes once, the last text. */
+/** As the library reads it; a single-use flag takes the last text. */
 const spelled = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> =>
   (form.repeatable ? texts : texts.slice(-1)).flatMap((text) => [
     `--${name}`,

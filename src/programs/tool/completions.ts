@@ -7,16 +7,16 @@ import type { Option, OptionTable } from "../../config/optionRow.ts"
 import type { Shell } from "../../config/options.ts"
 import { BUILT_IN, type Forms, formsOf } from "./arguments.ts"
 
-/** Scripts with which a shell completes flags and sub-commands. @effect/cli writes them; some of it needs correction. */
+/** Completion scripts of @effect/cli, partly corrected. */
 
 export interface Completed<E, A> {
   readonly name: string
   readonly shell: Shell
   /** The command to complete, under the given name. */
   readonly command: (name: string) => Command.Command<string, never, E, A>
-  /** Sub-commands behind which no flag is offered. */
+  /** Sub-commands without flags. */
   readonly bare?: ReadonlySet<string>
-  /** The sub-command that explains others: behind it their names are offered. */
+  /** The sub-command that explains others and completes their names. */
   readonly explains?: string
 }
 
@@ -35,7 +35,6 @@ const describedFlag = (name: string, { description, placeholder, toml }: Option)
   return Options.withDescription(plain, description)
 }
 
-/** The flags of an option table as the library describes them, without those that it has itself. */
 export const describedFlags = (options: OptionTable): Record<string, Options.Options<unknown>> =>
   Object.fromEntries(
     Object.entries(options)
@@ -60,10 +59,9 @@ const COMMAND_STRANGERS = [...STRANGERS, "--completions", "--version"]
 const without = (words: string, strangers: ReadonlyArray<string>): string =>
   words.split(" ").filter((word) => !strangers.includes(word)).join(" ")
 
-/** The placeholder of a flag that takes one of some words. */
+/** The placeholder of a choice of words. */
 const CHOICE = /^[\w-]+(?:\|[\w-]+)+$/
 
-/** The words of flags that take one of some words: their placeholder lists them. */
 const choicesOf = (forms: Forms): ReadonlyArray<readonly [name: string, words: string]> =>
   Object.entries(forms).flatMap(([name, { placeholder }]) =>
     CHOICE.test(placeholder) ? [[name, placeholder.replaceAll("|", " ")] as const] : []
@@ -79,7 +77,7 @@ const withBashChoices = (text: string, forms: Forms): string =>
     text
   )
 
-/** A sub-command is a word of the command line, which the library writes as part of a function's name. */
+/** The library writes a sub-command as part of a function's name. */
 const withBashCommands = ({ commands, standIn, text }: Script): string =>
   commands.reduce(
     (script, name) => script.replace(`${standIn},${name.replaceAll("-", "__")})`, `${standIn},${name})`),
@@ -87,7 +85,7 @@ const withBashCommands = ({ commands, standIn, text }: Script): string =>
   )
 
 /**
- * A function around that of the library, which knows flags with two dashes alone: the programs take one dash too. The word
+ * Wraps the library's function, which knows only flags with two dashes: the programs accept one dash, too. The word
  * under the cursor is not a sub-command yet.
  */
 const withOneDash = ({ standIn, text }: Pick<Script, "standIn" | "text">): string => {
@@ -108,10 +106,7 @@ complete -F _${standIn}_completions `
   )
 }
 
-/**
- * Corrects a script for bash: names with hyphens, a word for each value of a choice, no value behind a switch, and no
- * flag that the program does not have.
- */
+/** For bash: names with hyphens, a word per choice, no value after a switch, and only the program's flags. */
 const mendBash = (script: Script): string => {
   const { bare, commands, explains, forms, standIn } = script
   const switches = Object.entries(forms).filter(([, { toml }]) => toml === "boolean").map(([name]) => name)
@@ -142,7 +137,6 @@ const mendBash = (script: Script): string => {
   return withOneDash({ text: mended, standIn })
 }
 
-/** The names of sub-commands behind the one that explains them, for zsh and fish. */
 const withExplained = (text: string, { commands, explains, name, standIn }: Script): string =>
   explains === undefined
     ? text
@@ -156,12 +150,13 @@ const withExplained = (text: string, { commands, explains, name, standIn }: Scri
         `$1complete -c ${name} -n "__fish_seen_subcommand_from ${explains}" -f -a "${commands.join(" ")}"\n`
       )
 
-/** Corrects a script for zsh or fish: choices, and the flags that the program does not have. */
+/** For zsh and fish: choices, and only the program's flags. */
 const mendLines = (script: Script): string =>
   withExplained(withoutStrangers(script), script)
-    // fish: the library offers flags until there is a word, which may be the value of a flag where there are no sub-commands.
+    // fish: the library offers flags until there is a word, which may be the value of a flag where there are no
+    // sub-commands.
     .replaceAll(script.commands.length === 0 ? " -n \"__fish_use_subcommand\"" : /(?!)/g, "")
-    // fish: the programs take flags with one dash too.
+    // fish: the programs accept flags with one dash, too.
     .replaceAll(/^(complete -c .*) -l ([a-z_-]{2,})(?= )/gm, "$1 -l $2 -o $2")
 
 const withoutStrangers = ({ forms, text }: Script): string =>
@@ -178,7 +173,7 @@ const withoutStrangers = ({ forms, text }: Script): string =>
 
 export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<string> => {
   const { bare = new Set<string>(), explains, name, shell } = completed
-  // The library misreads hyphens in names of programs in parts of its scripts.
+  // The library misreads hyphens in program names in parts of its scripts.
   const standIn = name.replaceAll("-", "_")
   const { descriptor } = completed.command(standIn)
   // A program without sub-commands is its own.

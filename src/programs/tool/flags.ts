@@ -10,11 +10,11 @@ import type { OptionKind } from "../../config/kinds.ts"
 import type { Option as Row, OptionTable } from "../../config/optionRow.ts"
 import type { ValuesIn } from "../../config/settingsIn.ts"
 
-/** The flags of svcd-mail and svcd-wallet: options of @effect/cli, decoded by `config/kinds.ts`. */
+/** Options of @effect/cli for svcd-mail and svcd-wallet, decoded by `config/kinds.ts`. */
 
 interface Traits {
   readonly description: string
-  /** The default, as the help shows it. */
+  /** The default in the help. */
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }
@@ -32,7 +32,6 @@ const decoded = <A, I>(name: string, { schema }: { readonly schema: () => Schema
 const textOf = (name: string, { placeholder }: { readonly placeholder: string }, traits: Traits) =>
   Options.text(name).pipe(Options.withPseudoName(placeholder), Options.withDescription(describedOption(traits)))
 
-/** A flag that may be missing. */
 export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A | undefined> => {
   const decode = decoded(name, kind)
   return textOf(name, kind, traits).pipe(
@@ -41,7 +40,6 @@ export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Trait
   )
 }
 
-/** A flag whose text is `fallback` if it is missing. */
 export const defaultedFlag = <A>(
   name: string,
   kind: OptionKind<A>,
@@ -55,7 +53,7 @@ export const defaultedFlag = <A>(
 export const switchFlag = (name: string, { description }: Traits): Options.Options<boolean> =>
   Options.withDescription(Options.boolean(name), description)
 
-/** The flags of a table, decoded by its kinds. Those that are needed have to be given. */
+/** Decoded by their kinds; required flags must be given. */
 export const flagsOf = <O extends OptionTable>(
   table: O,
   { needed = [] }: { readonly needed?: ReadonlyArray<keyof O> } = {}
@@ -72,10 +70,9 @@ export const flagsOf = <O extends OptionTable>(
   }
 }
 
-/** The texts of flags by name. */
 export type Texts = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Flags of the daemon. Their texts are validated later, together with its environment and its configuration file. */
+/** Validated later, with the daemon's environment and configuration file. */
 export const daemonFlags = (table: OptionTable): Options.Options<Texts> =>
   Options.all(
     Object.entries(table).map(([name, option]) =>
@@ -88,6 +85,5 @@ export const daemonFlags = (table: OptionTable): Options.Options<Texts> =>
     )
   ).pipe(Options.map((entries) => new Map(entries.flat())))
 
-/** The flags as `decodeConnection` reads them. */
 export const argvOf = (texts: Texts): ReadonlyArray<string> =>
   [...texts].flatMap(([name, [text]]) => text === undefined ? [] : [`-${name}=${text}`])

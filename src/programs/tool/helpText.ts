@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { entry } from "../../config/help.ts"
 import { BUILT_IN } from "./arguments.ts"
 
-/** The layout of the help: what @effect/cli knows of a program, its sub-commands and flags, in the form of `svcd -help`. */
+/** Lays out @effect/cli's description of a program in the form of `svcd -help`. */
 
 const spanText = (span: Span.Span): string => {
   switch (span._tag) {
@@ -21,7 +21,7 @@ const spanText = (span: Span.Span): string => {
   }
 }
 
-/** The paragraphs of a document, one line each, without those about flags. */
+/** One line each, without those about flags. */
 export const paragraphs = (doc: HelpDoc.HelpDoc): ReadonlyArray<string> => {
   switch (doc._tag) {
     case "Empty":
@@ -42,10 +42,9 @@ interface Entry {
   readonly text: string
 }
 
-/** What the library adds to the description of a flag; the usage tells it already. */
+/** Additions of the library that the usage already tells. */
 const ADDED = /^(?:This setting is optional|This option may be repeated)/
 
-/** The arguments and flags that a document describes. */
 const entries = (doc: HelpDoc.HelpDoc): ReadonlyArray<Entry> => {
   switch (doc._tag) {
     case "DescriptionList":
@@ -99,7 +98,7 @@ const wordsOf = (usage: Usage.Usage): Words => {
   }
 }
 
-/** A usage on one line: words, then required flags; the optional ones are only mentioned. */
+/** Words, then required flags; optional ones are only mentioned. */
 const usageLine = (usage: Usage.Usage): string => {
   const { optional, required, words } = wordsOf(usage)
   return [...words, ...required, ...optional ? ["[flags]"] : []].join(" ")
@@ -108,12 +107,9 @@ const usageLine = (usage: Usage.Usage): string => {
 const section = (title: string, list: ReadonlyArray<Entry>): ReadonlyArray<string> =>
   list.length === 0 ? [] : [title, ...list.map(entry), ""]
 
-/** The help of a program. */
 export interface ProgramPage {
   readonly name: string
-  /** What the program is for. */
   readonly about: string
-  /** What holds for all sub-commands. */
   readonly notes: string
   readonly commands: ReadonlyArray<{ readonly usage: Usage.Usage; readonly doc: HelpDoc.HelpDoc }>
 }
@@ -147,7 +143,6 @@ export const pageText = ({ about, commands, name, notes }: ProgramPage): string 
     ""
   ].join("\n")
 
-/** The help of a sub-command. */
 export const commandText = (usage: Usage.Usage, doc: HelpDoc.HelpDoc): string => {
   const list = entries(doc)
   const isFlag = ({ head }: Entry): boolean => head.startsWith("-")

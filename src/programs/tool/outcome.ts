@@ -1,7 +1,6 @@
 import { USAGE_EXIT_CODE, type UsageError } from "../../config/UsageError.ts"
 import { hideSecrets } from "./hideSecrets.ts"
 
-/** What a program prints, and its exit status. */
 export interface ProgramOutcome {
   readonly code: number
   readonly stdout: string
@@ -16,14 +15,14 @@ export const usageOutcomeOf = (program: string, error: UsageError): ProgramOutco
   stderr: lines(error.report(program))
 })
 
-/** A failure that is not a mistake in arguments or configuration. */
+/** Not for mistakes in arguments or configuration. */
 export const failureOutcomeOf = (program: string, { message }: { readonly message: string }): ProgramOutcome => ({
   code: 1,
   stdout: "",
   stderr: lines(message.split("\n").map((line) => `${program}: ${line}`))
 })
 
-/** The failure of a program with these arguments, with nothing in it that may be a secret. */
+/** Hides possible secrets of the arguments. */
 export const withoutSecrets = ({ stderr, ...rest }: ProgramOutcome, argv: ReadonlyArray<string>): ProgramOutcome => ({
   ...rest,
   stderr: hideSecrets(stderr, argv)

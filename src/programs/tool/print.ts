@@ -3,10 +3,10 @@ import { reasonOf } from "../../base/errorCode.ts"
 import { outputText } from "../../base/safeText.ts"
 import type { ProgramOutcome } from "./outcome.ts"
 
-/** Called when the system has the whole text, or with the reason why it did not take it. */
+/** Called when the system has the whole text, or with the reason of the failure. */
 type Written = (error?: NodeJS.ErrnoException | null) => void
 
-/** Whether a file or a device is behind the stream, of which Node.js may write the first part of a text alone, without an error. */
+/** For a file or a device, Node.js may silently write only the first part of a text. */
 const isWrittenInParts = ({ fd, isTTY }: NodeJS.WriteStream & { readonly fd: number }): boolean => {
   if (isTTY) return false
   const stats = fstatSync(fd)
@@ -15,7 +15,6 @@ const isWrittenInParts = ({ fd, isTTY }: NodeJS.WriteStream & { readonly fd: num
 
 const isErrno = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "code" in error
 
-/** Writes behind all that was written before. */
 const writeAll = (stream: NodeJS.WriteStream & { readonly fd: number }, text: string, written: Written): void => {
   // The reader may close the pipe as soon as it has enough.
   stream.on("error", () => {})
@@ -31,13 +30,13 @@ const writeAll = (stream: NodeJS.WriteStream & { readonly fd: number }, text: st
   written(failed)
 }
 
-/** A reader that wants no more is not a failure; that the answer is lost or cut, as on a full disk, is one. */
+/** A reader that stops early is not a failure; a lost or cut answer, as on a full disk, is one. */
 const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJS.ErrnoException =>
   error !== undefined && error !== null && error.code !== "EPIPE"
 
 /**
- * Prints what a program has to say as its last act, with nothing in it that could mislead its reader (`outputText`), and sets the exit status: 1 if standard output does not take the whole text.
- * `done` is called when both streams have everything.
+ * Prints a program's last output, with nothing misleading in it (`outputText`), and sets the exit status: 1 if standard
+ * output does not take the whole text. `done` is called when both streams have everything.
  */
 export const printLast = (
   program: string,

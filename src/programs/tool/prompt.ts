@@ -1,15 +1,14 @@
 import * as Effect from "effect/Effect"
 import { outputText } from "../../base/safeText.ts"
 
-/** Asks at a terminal. Without one it asks nothing, and the answer is `undefined` at once. */
+/** Without a terminal it asks nothing, and the answer is `undefined` at once. */
 export interface Prompt {
   readonly secret: (question: string) => Effect.Effect<string | undefined>
   readonly line: (question: string) => Effect.Effect<string | undefined>
-  /** The terminal, if there is one; and whether results appear there too, and not in a file. */
+  /** The terminal, and whether results appear there instead of in a file. */
   readonly terminal?: { readonly hasResults: boolean } | undefined
 }
 
-/** Longest accepted answer. */
 const LONGEST = 4_000
 
 const ENTER = /[\r\n]/
@@ -17,7 +16,6 @@ const END = "\u0004"
 const INTERRUPT = "\u0003"
 const ERASE = /[\u0008\u007f]/
 
-/** The part of standard input and standard error that a prompt needs. */
 export interface PromptTerminal {
   readonly stdin: {
     readonly isTTY: boolean
@@ -32,7 +30,7 @@ export interface PromptTerminal {
   readonly stdout?: { readonly isTTY?: boolean }
 }
 
-/** Reads keys until enter. A keyboard interrupt ends the question without an answer. */
+/** Reads keys until enter. An interrupt ends the question without an answer. */
 const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean): Effect.Effect<string | undefined> =>
   Effect.async((resume) => {
     let text = ""
@@ -68,10 +66,7 @@ const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean)
     })
   })
 
-/**
- * The prompt of a terminal; without one it asks nothing. It looks at the streams on use: Node.js opens standard input then, some
- * milliseconds that a program which asks nothing saves.
- */
+/** Opens the streams on use, which saves some milliseconds in a program that asks nothing. */
 export const makePrompt = (terminalOf: PromptTerminal): Prompt => {
   const isThere = (): boolean => terminalOf.stdin.isTTY === true && terminalOf.stderr.isTTY === true
   const asking = (echo: boolean) => (question: string): Effect.Effect<string | undefined> =>

@@ -17,12 +17,12 @@ import { commandText, describesFlags, pageText, paragraphs } from "./helpText.ts
 import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "./outcome.ts"
 
 /**
- * Runs a program that is described by a command of @effect/cli with sub-commands: that library parses and validates,
- * describes the help and writes the scripts for shells. Here are the spelling of flags, the layout of the help, and the
- * exit status.
+ * Runs a program described by a command of @effect/cli with sub-commands. The library parses, validates, describes the
+ * help and writes completion scripts; this file adds the spelling of flags, the layout of the help, and the exit
+ * status.
  */
 
-/** Adds to what the program prints when it ends well: results to standard output, remarks to standard error. */
+/** Output of a successful program: results to standard output, remarks to standard error. */
 export interface Printer {
   readonly result: (text: string) => void
   readonly remark: (text: string) => void
@@ -34,28 +34,27 @@ export interface Tool<E, A> {
   readonly argv: ReadonlyArray<string>
   readonly about: string
   readonly notes: string
-  /** Whether a message may repeat a word that is not a sub-command: it may be a secret in the wrong place. */
+  /** Whether a message may repeat an unknown sub-command, which may be a misplaced secret. */
   readonly repeatsWords: boolean
-  /** Whether an empty text is a value of a flag. Where it is not, an unset variable cannot replace a password. */
+  /** Whether an empty text is a value of a flag. If not, an unset variable cannot replace a password. */
   readonly allowsEmpty: boolean
-  /** The command, under the given name: scripts for shells need another. */
+  /** The command, under the given name: completion scripts need another. */
   readonly command: (name: string, printer: Printer) => Command.Command<string, never, E, A>
 }
 
-/** The help names the built-in flags itself, and `readArguments` the flag that was meant. */
+/** The help names the built-in flags itself, and `readArguments` the intended flag. */
 const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false, autoCorrectLimit: 0 })
 
-/** What the library's parser may ask for. The tools' flags need neither files nor a terminal. */
+/** The library's parser may ask for these, although the tools' flags need neither files nor a terminal. */
 const parserLayer = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)
 
 const SILENT: Printer = { result: () => {}, remark: () => {} }
 
-/** A sub-command loads what it needs, which a damaged installation may lack. */
+/** A sub-command loads modules that a damaged installation may lack. */
 const unexpected = (cause: Cause.Cause<unknown>) => ({
   message: missingPart(Cause.squash(cause)) ?? "internal error, please report it"
 })
 
-/** The sub-commands in the order of their description. */
 const commandsOf = <A>(root: Descriptor.Command<A>) => {
   const commands = new Map(Descriptor.getSubcommands(root))
   return paragraphs(Descriptor.getHelp(root, config)).flatMap((line) => {
@@ -67,7 +66,6 @@ const commandsOf = <A>(root: Descriptor.Command<A>) => {
   })
 }
 
-/** What the built-in flags print. */
 const builtInText = <E extends Failure, A>(
   option: BuiltInOptions.BuiltInOptions,
   { about, command, name, notes, version }: Tool<E, A>,
@@ -94,7 +92,7 @@ const builtInText = <E extends Failure, A>(
 const surplus = (command: string): UsageError =>
   new UsageError({ problems: [`${command}: too many arguments; quote a text with spaces`] })
 
-/** The library's messages about what is missing, in the words of the other messages. */
+/** Rewords the library's messages about missing arguments. */
 const inWords = (problem: string): string =>
   problem
     .replace(/^Expected to find option: '(--[\w-]+)'$/, "$1: is missing")
@@ -105,7 +103,6 @@ interface Failure {
   readonly message: string
 }
 
-/** Lets the library parse the arguments, and does what they ask for. */
 const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): Effect.Effect<void, E | UsageError> => {
   const command = tool.command(tool.name, printer)
   const commands = commandsOf(command.descriptor)
@@ -132,7 +129,7 @@ const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): E
 const failureOf = (name: string, error: Failure): ProgramOutcome =>
   error instanceof UsageError ? usageOutcomeOf(name, error) : failureOutcomeOf(name, error)
 
-/** Runs a program. Every failure is an outcome; an interruption ends the sub-command. */
+/** Every failure is an outcome; an interruption ends the sub-command. */
 export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const printed = { stdout: "", stderr: "" }

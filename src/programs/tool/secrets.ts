@@ -1,19 +1,19 @@
-/** What looks like a secret of a wallet in texts that a user gives. */
+/** Detects possible wallet secrets in a user's text. */
 
-/** The beginning of a descriptor, even in JSON. */
+/** Even in JSON. */
 const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
 
 /**
- * A word about as long as a private key in Base58 (51 or 52 characters) or an extended one (111), or the beginning of the latter.
- * A slip of the writer may leave the alphabet (0, O, I and l), or drop or add a character: what is left still tells the key.
- * An address of I2P is as long, and its ending tells that it is one.
+ * About as long as a Base58 private key (51 or 52 characters) or an extended one (111), or the beginning of the latter.
+ * A typo may leave the alphabet (0, O, I and l), or drop or add a character, and still reveal the key. An I2P address
+ * is as long, but has its own ending.
  */
 export const KEY =
   /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z]|\.b32\.i2p)|[A-Za-z]prv[\dA-Za-z]{8}[\dA-Za-z]*/i
 
-/** Twelve words in a row of the lengths that recovery words have, as a sentence of a person hardly has them. */
+/** Twelve consecutive words of seed word lengths, which are rare in sentences. */
 const RECOVERY_WORDS = /(?<![A-Za-z])(?:[A-Za-z]{3,8}[\s,]+){11}[A-Za-z]{3,8}(?![A-Za-z])/
 
-/** Whether an argument of any method may be a private key, a descriptor or recovery words, so that no error repeats it. */
+/** A possible private key, descriptor or seed phrase, which no error may repeat. */
 export const looksSecret = (argument: string): boolean =>
   DESCRIPTOR.test(argument) || KEY.test(argument) || RECOVERY_WORDS.test(argument)

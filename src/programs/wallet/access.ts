@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly wallet: string | undefined
 }
 
-/** A secret from the command line; `undefined` if the terminal is to be asked for it. */
+/** From the command line; `undefined` asks the terminal. */
 export type GivenSecret = Redacted.Redacted<string> | undefined
 
 const WALLET_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/
@@ -44,14 +44,12 @@ const directory = ({ connection }: CommandContext) =>
   DataDirectory.make({ path: connection.dataDir, network: connection.network })
 
 interface Question {
-  /** The flag that answers it too. */
   readonly flag: string
   readonly given: GivenSecret
-  /** What is asked for. */
   readonly text: string
 }
 
-/** Reads a secret from a flag, else from the terminal. Never waits without a terminal. */
+/** From a flag, else from the terminal. Never waits without a terminal. */
 export const givenSecret = (
   { prompt }: CommandContext,
   { flag, given, text }: Question
@@ -62,7 +60,7 @@ export const givenSecret = (
     return typed === undefined ? yield* wrong(`--${flag} is missing: ${text}`) : Redacted.make(typed)
   })
 
-/** Reads a new passphrase; a typed one is asked for twice. */
+/** A typed passphrase is asked for twice. */
 export const newPassphrase = (
   context: CommandContext,
   given: GivenSecret
@@ -91,7 +89,7 @@ export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletR
       })
       : Effect.void)
 
-/** Opens an existing wallet; a directory without one does not become a data directory. */
+/** Does not turn a directory without a wallet into a data directory. */
 export const opened = (context: CommandContext) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
@@ -101,8 +99,8 @@ export const opened = (context: CommandContext) =>
   })
 
 /**
- * Opens a wallet to read it. Unlike other commands this may happen beside a running node, which replaces the file as a
- * whole: `keep` stores a change then only if no node runs, and returns whether it did.
+ * Works beside a running node, which replaces the file as a whole: `keep` stores a change only if no node runs, and
+ * returns whether it did.
  */
 export const openedForReading = (context: CommandContext) =>
   opened(context).pipe(
@@ -124,7 +122,7 @@ interface NewWallet {
   readonly password: GivenSecret
 }
 
-/** Writes a new wallet, encrypted from the first byte on if a passphrase is given. */
+/** With a passphrase, the file is encrypted from the start. */
 export const written = (context: CommandContext, { document, password, path }: NewWallet) =>
   Effect.gen(function*() {
     const sealed = password === undefined ? document : (yield* encryption(document, password))(document)
@@ -137,7 +135,6 @@ export const written = (context: CommandContext, { document, password, path }: N
 
 const NOTHING_WRONG = { problem: undefined } as const
 
-/** The secrets of a wallet, for as long as the scope is open. */
 export const unlocked = (
   context: CommandContext,
   file: Pick<WalletFile.WalletFile, "path" | "document">,
@@ -155,7 +152,7 @@ export const unlocked = (
       Effect.sync(() => new Secrets(() => file.document, masterKey)),
       (secrets) => Effect.sync(() => secrets.wipe())
     )
-    // Unsealed secrets were compared when the file was opened.
+    // Unsealed secrets were checked when the file was opened.
     const { problem } = sealing === undefined ? NOTHING_WRONG : yield* checkSecrets(file.document, secrets)
     return problem === undefined ? secrets : yield* new WalletDamaged({ file: file.path, found: problem })
   })

@@ -12,17 +12,15 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { requireSound } from "../../storage/inspect.ts"
 import type { KeyRing } from "../../wallet/keys/KeyRing.ts"
 
-/** The balance of a wallet in the blocks that a node has stored, while no node runs. Amounts in smallest units. */
+/** The balance in a node's stored blocks, while no node runs. Smallest units. */
 export interface StoredBalance {
-  /** Height of the last counted block. */
   readonly height: number
   readonly spendable: number
   readonly immature: number
-  /** Outputs with names, expired ones included; their amounts are not counted. */
+  /** Outputs with names, including expired ones; their amounts are not counted. */
   readonly names: number
 }
 
-/** Coins that are read at a time. */
 const BATCH = 5_000
 
 interface Sums {
@@ -31,7 +29,7 @@ interface Sums {
   names: number
 }
 
-/** Scans the coins once. Returns whether it found scripts that extend the wallet's lookahead. */
+/** Returns whether scripts were found that extend the wallet's lookahead. */
 const scan = (
   database: ChainDatabase,
   ring: KeyRing,
@@ -70,7 +68,7 @@ const tipHeight = (database: ChainDatabase): number | undefined => {
   return tip === NONE ? undefined : index.height(tip)
 }
 
-/** Adds up the stored coins of a wallet; `undefined` if no node has stored a chain yet. */
+/** `undefined` without a stored chain. */
 export const storedBalance = (
   chainstate: string,
   ring: KeyRing

@@ -3,15 +3,14 @@ import { drawnPlaces } from "../../rpc/wordPlaces.ts"
 import { wholeWord } from "../../wallet/keys/mnemonic.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
-/** Shows the words of a new wallet at a terminal, and asks for some of them: what is not written down is soon lost. */
+/** Shows the seed phrase of a new wallet and asks for some words: what is not written down is soon lost. */
 
 const COLUMNS = 4
 const LONGEST_WORD = 8
 
-/** How often a wrong answer is asked again. */
 const MOST_TRIES = 5
 
-/** The words in rows, each with its number. */
+/** In rows, each word with its number. */
 export const numberedWords = (words: ReadonlyArray<string>): string => {
   const cells = words.map((word, at) => `${String(at + 1).padStart(2)} ${word.padEnd(LONGEST_WORD)}`)
   const rows = Array.from(
@@ -21,7 +20,7 @@ export const numberedWords = (words: ReadonlyArray<string>): string => {
   return rows.join("\n")
 }
 
-/** Asks until the word is right, up to a limit. Returns `undefined` if there is no terminal that answers. */
+/** Up to a limit. `undefined` without a terminal. */
 const askedFor = (
   prompt: Prompt,
   { question, word }: { readonly question: string; readonly word: string }
@@ -37,7 +36,7 @@ const askedFor = (
     return false
   })
 
-/** What came of the check: `unasked` without a terminal, `open` if the user left it or gave another word. */
+/** `unasked` without a terminal, `open` if the user left it or gave another word. */
 export type WordsChecked = "right" | "open" | "unasked"
 
 export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<WordsChecked> =>

@@ -41,9 +41,9 @@ import { storedBalance } from "./balance.ts"
 import { checkedWords } from "./checkedWords.ts"
 import { markStoredUse } from "./storedUse.ts"
 
-/** The sub-commands of `svcd-wallet`, one function each. Each locks the data directory while it works. */
+/** The sub-commands of `svcd-wallet`. Each locks the data directory while it works. */
 
-/** The output of a command: its result on standard output, remarks on standard error. */
+/** Result on standard output, remarks on standard error. */
 export interface Said {
   readonly result: ReadonlyArray<string>
   readonly remarks: ReadonlyArray<string>
@@ -52,7 +52,6 @@ export interface Said {
 const WRITE_DOWN =
   "Write these words down and keep them safe. They are your seed phrase: anyone who has them can take your coins and names."
 
-/** How far a recovery looks. */
 const LOOKED = `It searches ${WORDS_REACH} addresses past the last one that was paid, for receiving and for change, ` +
   "of each type: legacy, p2sh-segwit, bech32 and bech32m. If the wallet ran with a larger -keypool, set it again."
 
@@ -78,7 +77,7 @@ export const createCommand = (
     const checked = yes ? "unasked" : yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" "))
     if (checked === "right") yield* file.update((now) => withPhraseChecked(now, createdAt))
     return {
-      // The check has shown them already, with their numbers.
+      // The check has already shown the words, with their numbers.
       result: !yes && context.prompt.terminal?.hasResults === true ? [] : [Redacted.value(mnemonic)],
       remarks: [
         `The wallet is ${shownPath(path)}.`,
@@ -89,7 +88,6 @@ export const createCommand = (
 
 interface Recovered extends Password {
   readonly mnemonic: GivenSecret
-  /** What was chosen along with the words. */
   readonly passphrase: GivenSecret
 }
 
@@ -110,7 +108,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
       createdAt,
       birthday: 0
     })
-    // Its owner has just given all words.
+    // Its owner has just entered the whole phrase.
     const checked = withPhraseChecked({ ...document, rescanFrom: 0 }, createdAt)
     const { chainstate, file } = yield* written(context, { path, document: checked, password })
     const looked = yield* Effect.either(storedBalance(chainstate, yield* KeyRing.make(file.document)))
@@ -134,7 +132,6 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
   })
 
 interface Imported extends Password {
-  /** `undefined` if the terminal is to be asked for it. */
   readonly privateKey: string | undefined
   readonly label: string
 }
@@ -252,7 +249,6 @@ export const balance = (context: CommandContext) =>
     }
   })
 
-/** Asks whether secrets may be shown. */
 const confirmed = ({ prompt }: CommandContext): Effect.Effect<void, UsageError> =>
   Effect.gen(function*() {
     const answer = yield* prompt.line(
@@ -263,10 +259,9 @@ const confirmed = ({ prompt }: CommandContext): Effect.Effect<void, UsageError> 
   })
 
 interface Exported extends Password {
-  /** Whether to show the words, or else the descriptors with private keys. */
+  /** The seed phrase, or else the descriptors with private keys. */
   readonly phrase: boolean
   readonly private: boolean
-  /** Whether they are shown without a question. */
   readonly yes: boolean
 }
 
@@ -296,7 +291,7 @@ export const exportWallet = (context: CommandContext, { password, phrase, privat
     return { result: ring.descriptors(secrets).map(({ descriptor }) => descriptor), remarks: [] }
   })
 
-/** Whether the words alone give the wallet, without a passphrase that was chosen along with them. */
+/** Whether the words alone give the seed, without a passphrase. */
 const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.Effect<boolean> =>
   Effect.map(
     seededDocument({ network, mnemonic: Redacted.make(words), createdAt: 0, birthday: 0 }),

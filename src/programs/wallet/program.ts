@@ -30,7 +30,6 @@ export interface WalletToolInput extends SettingsInput {
 const secretFlag = (name: string, placeholder: "PASSPHRASE" | "PHRASE") => (description: string) =>
   optionalFlag(name, { ...Kind.secretKind, placeholder }, { description })
 
-/** Most characters of a label. */
 const MAX_LABEL = 1_000
 
 const labelKind: Kind.OptionKind<string> = {
@@ -42,7 +41,6 @@ const labelKind: Kind.OptionKind<string> = {
   )
 }
 
-/** Where the wallet is. All sub-commands take these flags. */
 const place = {
   wallet: optionalFlag("wallet", Kind.textKind("NAME"), { description: "name of a wallet other than the default" }),
   connection: daemonFlags({
@@ -162,7 +160,7 @@ const NOTES =
 asked for. Other users can see the arguments of a program while it starts.
 Only "export" works while a node runs.`
 
-/** Runs the program. Every failure is an outcome. */
+/** Every failure is an outcome. */
 export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,

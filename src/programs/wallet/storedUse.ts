@@ -8,7 +8,7 @@ import type { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { IndexStore, inspectedIndex } from "../../wallet/ledger/IndexStore.ts"
 import { markUsed } from "../../wallet/ledger/scanBlocks.ts"
 
-/** Marks the addresses that blocks pay to, as far as the node has found out: from the file of its index. */
+/** From the node's index file: marks the addresses that blocks pay to, as far as known. */
 export const markStoredUse = (indexFile: string, ring: KeyRing): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     if (!existsSync(indexFile)) return
@@ -18,7 +18,7 @@ export const markStoredUse = (indexFile: string, ring: KeyRing): Effect.Effect<v
       (opened) => Effect.sync(() => opened.close())
     )
     const rows = yield* attempt(() => store.rows())
-    // A payment to one address may make the ring watch further ones, which an earlier payment may be for.
+    // A payment to one address may extend the watched ones, which an earlier payment may be for.
     for (let grew = true; grew;) {
       grew = false
       for (const { transaction } of rows) if (markUsed(ring, transaction, true)) grew = true

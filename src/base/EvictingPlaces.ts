@@ -6,9 +6,7 @@ interface Line<H> {
   held: number
   /** The least recently used line first. */
   readonly below: Map<string, Line<H>>
-  /** The last line of `below`. */
   newest: string | undefined
-  /** The least recently used first. */
   readonly holders: Set<H>
 }
 
@@ -33,7 +31,6 @@ export class EvictingPlaces<H> implements Iterable<H> {
   readonly #shares = new Map<H, PlaceShare>()
   #newest: H | undefined
 
-  /** `evict` is called for a holder that has lost its place. */
   constructor(total: number, evict: (holder: H) => void) {
     this.#total = total
     this.#evict = evict
@@ -51,7 +48,6 @@ export class EvictingPlaces<H> implements Iterable<H> {
     return this.#shares.has(holder)
   }
 
-  /** The holder becomes the most recently used one of its share. */
   enter(holder: H, share: PlaceShare): void {
     this.leave(holder)
     this.#shares.set(holder, share)

@@ -9,11 +9,9 @@ export interface PlaceLimits {
   readonly each: number
 }
 
-/** Callers whose shares begin with the same words. */
 interface Line {
   /** Places of callers in this line and in lines below. */
   held: number
-  /** Waiting callers of this line and of lines below. */
   waiting: number
   readonly below: Map<string, Line>
   readonly queue: Set<() => void>
@@ -84,7 +82,6 @@ export class FairPlaces {
       })
   }
 
-  /** From the outermost line in. */
   #linesOf(share: PlaceShare): ReadonlyArray<Line> {
     const lines = [this.#all]
     let line = this.#all
@@ -97,7 +94,6 @@ export class FairPlaces {
     return lines
   }
 
-  /** Removes the share's empty lines. */
   #forget(share: PlaceShare): void {
     let line = this.#all
     for (const word of share) {
@@ -134,7 +130,6 @@ export class FairPlaces {
   }
 }
 
-/** Chooses the line below with the fewest places, under `most`, and puts it behind the others. */
 const fewest = ({ below }: Line, most: number): Line | undefined => {
   let chosen: string | undefined
   let least = most

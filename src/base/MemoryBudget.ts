@@ -50,13 +50,11 @@ const MOST_LOOKED_AT = 8
 /** For a heap of this many bytes (`v8.getHeapStatistics().heap_size_limit`). */
 export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit * HEAP_SHARE)
 
-/** A label of metrics. */
 export type BudgetAction = "refused" | "evicted"
 
 export type BudgetListener = (event: {
   readonly kind: BudgetKind
   readonly action: BudgetAction
-  /** The refused or evicted account. */
   readonly owner: string
   readonly held: number
 }) => void
@@ -111,7 +109,6 @@ export class MemoryBudget {
     return this.used.get(kind) ?? 0
   }
 
-  /** The kind is more than half full, and this account holds more than an equal share. */
   isTight(kind: BudgetKind, account: MemoryAccount): boolean {
     const used = this.held(kind)
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
@@ -139,7 +136,6 @@ export class MemoryBudget {
     }
   }
 
-  /** Returns how to remove the listener. */
   listen(listener: BudgetListener): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
@@ -179,7 +175,6 @@ export class MemoryBudget {
     return false
   }
 
-  /** The largest evictable holder of a kind, except the asking account. */
   private largest(kind: BudgetKind, asker: Holder): Holder | undefined {
     let largest: Holder | undefined
     for (const holder of this.holders) {
@@ -211,7 +206,6 @@ export class MemoryBudget {
   }
 }
 
-/** Shared by the peers and RPC callers of the node. */
 export class Budget extends Context.Tag("svcd/Budget")<Budget, MemoryBudget>() {}
 
 export const layer: Layer.Layer<Budget> = Layer.sync(

@@ -15,13 +15,11 @@ export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
-/** The clock itself, which gives fibers the node's time. */
 export class NodeTime extends Context.Tag("svcd/NodeTime")<NodeTime, Clock.Clock>() {}
 
 interface NodeClock extends Clock.Clock {
   /** Milliseconds that pass like real ones, but stop and jump with a set time. */
   readonly unsafePeerTime: () => number
-  /** Completes when the time is set. */
   readonly set: Effect.Effect<void>
 }
 
@@ -31,7 +29,6 @@ const isNodeClock = (clock: Clock.Clock): clock is NodeClock => "unsafePeerTime"
 export interface PeerTime {
   /** Milliseconds. */
   readonly now: () => number
-  /** Wakes early when the time is set. */
   readonly sleep: (milliseconds: number) => Effect.Effect<void>
 }
 
@@ -49,9 +46,7 @@ export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
     let mock = seconds
     const now = (): number => mock === undefined ? real.unsafeCurrentTimeMillis() : 1000 * mock
     const monotonic = (): number => Number(real.unsafeCurrentTimeNanos()) / 1e6
-    /** Added to the monotonic time. */
     let peerOffset = 0
-    /** The peer time while the time is set. */
     let stopped = mock === undefined ? undefined : monotonic()
     let changed = Deferred.unsafeMake<void>(FiberId.none)
     const set = (next: number | undefined): void => {

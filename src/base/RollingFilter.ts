@@ -8,8 +8,8 @@ const holds = (filter: Uint8Array, places: ReadonlyArray<number>): boolean =>
 
 /**
  * Remembers the last entries in fixed memory: three Bloom filters of half the capacity each. A full newest one empties
- * the oldest, so the filter knows at least `capacity` entries, and at most half as many more. Without the key, its
- * `falsePositives` cannot be predicted.
+ * the oldest, so the filter knows at least `capacity` entries, and at most half as many more. `falsePositives` is a
+ * rate; without the key, false positives cannot be predicted.
  */
 export class RollingFilter {
   private readonly key: SipKey

@@ -7,8 +7,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 /**
- * Periodic tasks, such as announcing transactions again or saving state, which tests may hurry (`mockscheduler`).
- * Real-time tasks, such as peer timeouts, do not belong here.
+ * Periodic tasks, which tests may hurry (`mockscheduler`). Real-time tasks, such as peer timeouts, do not belong here.
  */
 export class Scheduler extends Context.Tag("svcd/Scheduler")<Scheduler, {
   /** Repeats a task until the scope closes. `delay` is called before each run, including the first. */
@@ -23,7 +22,6 @@ export class Scheduler extends Context.Tag("svcd/Scheduler")<Scheduler, {
 interface Waiting {
   /** Nanoseconds of the clock. */
   due: bigint
-  /** Completes when `forward` makes the task due earlier. */
   hurried: Deferred.Deferred<void>
   /** Completes when the task has run, or never will. */
   readonly ran: Deferred.Deferred<void>

@@ -22,8 +22,7 @@ const isHost = (host: string): boolean => {
 const ADDRESS = /^(?:\[(?<ip6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>[^:[\]]*)$/
 
 /**
- * An IPv6 address is in brackets, a port is 1 to 65535. No host, as in `:8334`, means every interface; it is an error
- * where `host` is `required`.
+ * IPv6 is in brackets, ports are 1 to 65535. Without a host, as in `:8334`: every interface, unless it is `required`.
  */
 export const parseHostPort = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
   const parts = ADDRESS.exec(text)?.groups

@@ -26,13 +26,11 @@ const OBJECTS = 2_000
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space")?.space_size ?? Number.POSITIVE_INFINITY
 
-/** Milliseconds between two checks of the young generation. */
 const LOOK_EVERY = 1_000
 
 /** The share of time that a thread has to work before its young generation is restored. */
 const AT_WORK = 0.1
 
-/** Lets V8 enlarge the young generation to these bytes, by rounds of live objects. */
 const enlarge = (target: number): void => {
   setFlagsFromString(TWICE)
   const alive: Array<object> = []
@@ -60,7 +58,6 @@ const keepRoom = (room: number): void => {
   }, LOOK_EVERY).unref()
 }
 
-/** Whether the user chose the size of the young generation. */
 const hasChosen = (): boolean =>
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /semi[-_]space/.test(option))
 

@@ -23,7 +23,6 @@ const syncNow = (descriptor: number): Failure | undefined => {
 const goOn = (steps: DiskSteps, failure: Failure | undefined): IteratorResult<number | void, void> =>
   failure === undefined ? steps.next() : steps.throw(failure.cause)
 
-/** Blocks this turn of the event loop. */
 export const doNow = (steps: DiskSteps): void => {
   let at = steps.next()
   while (at.done !== true) at = goOn(steps, typeof at.value === "number" ? syncNow(at.value) : undefined)
@@ -43,7 +42,6 @@ export class DiskWork {
   private readonly steps: DiskSteps
   private isStopped = false
 
-  /** The first step is done at the return. */
   constructor(steps: DiskSteps) {
     this.steps = steps
     this.end = this.run()

@@ -1,9 +1,8 @@
 import type { Worker } from "node:worker_threads"
 
-/** The message at which a thread closes its port, and so ends. */
 export const CLOSE = "close"
 
-/** Milliseconds before a thread is stopped by force. */
+/** Milliseconds. */
 const PATIENCE = 10_000
 
 /** Asks a thread with native code to end by itself: a native exception in a stopped thread ends the process. */

@@ -2,7 +2,6 @@
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** The code, else the message, else the name. */
 export const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return systemCode(error) ?? (error.message === "" ? error.name : error.message)
@@ -11,7 +10,6 @@ export const codeOf = (error: unknown): string => {
 export type ErrorWords = ReadonlyMap<string, string>
 
 const WORDS: ErrorWords = new Map([
-  // Files.
   ["EACCES", "permission denied"],
   ["EPERM", "permission denied"],
   ["EROFS", "the file system is read-only"],
@@ -19,7 +17,6 @@ const WORDS: ErrorWords = new Map([
   ["EDQUOT", "the disk quota is used up"],
   ["EFBIG", "it has reached the largest size a file may have"],
   ["EISDIR", "it is a directory"],
-  // Codes of `givenFile.ts`.
   ["ENOTFILE", "it is not a regular file"],
   ["ETOOLARGE", "it is too large"],
   ["ENOTDIR", "a part of the path is not a directory"],
@@ -27,10 +24,8 @@ const WORDS: ErrorWords = new Map([
   ["ELOOP", "the path goes round in circles"],
   ["EMFILE", "too many open files"],
   ["ENFILE", "too many open files"],
-  // Listening.
   ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
   ["EADDRNOTAVAIL", "this machine has no such address"],
-  // Connecting.
   ["ECONNREFUSED", "connection refused"],
   ["ECONNRESET", "connection reset"],
   ["EHOSTUNREACH", "no route to the host"],
@@ -50,5 +45,4 @@ const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
   ["EROFS", "; mount it writable, or use another directory"]
 ])
 
-/** The end of a sentence about a failure; empty unless the code is of the disk. */
 export const diskRemedy = (code: string | undefined): string => REMEDIES.get(code) ?? ""

@@ -1,4 +1,3 @@
-/** Runs a few tasks in each turn of the event loop, the oldest first. */
 export interface Line {
   readonly add: (task: () => void) => void
   readonly length: number

@@ -17,7 +17,6 @@ interface FileKind {
 
 type RefusalCode = "EISDIR" | "ENOTFILE" | "ETOOLARGE"
 
-/** In the system's form: the code, the reason, and the file. */
 const refusal = (code: RefusalCode, path: string): Error =>
   Object.assign(new Error(`${code}: ${reasonOf(code)}, open '${path}'`), { code })
 
@@ -38,7 +37,6 @@ export const openGiven = (path: string): number => {
   }
 }
 
-/** For a short file. */
 export const readGivenNow = (path: string, most: number): Buffer => {
   const descriptor = openGiven(path)
   try {
@@ -70,7 +68,6 @@ const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {
   return Buffer.concat(pieces)
 }
 
-/** Reads outside the event loop. */
 export const readGiven = async (path: string, most: number): Promise<Buffer> => {
   const file = await open(path, FLAGS)
   try {

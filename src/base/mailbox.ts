@@ -1,7 +1,5 @@
 import { domainToASCII } from "node:url"
 
-/** SMTP mail addresses. */
-
 export interface Mailbox {
   readonly local: string
   /** In lower case and ASCII form; an address literal unchanged. */
@@ -27,7 +25,6 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\]$/
 
-/** In ASCII form and lower case; `undefined` for an invalid name. */
 export const hostName = (text: string): string | undefined => {
   // The conversion drops some invisible characters.
   if (text.length > LONGEST_DOMAIN || UNSAFE.test(text)) return undefined

@@ -1,5 +1,3 @@
-/** Progress bars on a terminal. */
-
 const MIN_BAR = 10
 const MAX_BAR = 40
 
@@ -26,7 +24,6 @@ export const barLine = ({ facts, share }: Progress, columns: number): string => 
   return `[${"#".repeat(full)}${".".repeat(width - full)}] ${facts}`
 }
 
-/** Standard error, if it is a terminal. */
 export const standardTerminal = (): ProgressTerminal | undefined =>
   process.stderr.isTTY === true
     ? {

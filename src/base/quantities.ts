@@ -1,6 +1,3 @@
-/** For display in svcd-cli, the pages and the desk. */
-
-/** With commas between thousands. */
 export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",")
 
 /** `1 peer`, `2 peers`. */

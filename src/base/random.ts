@@ -4,7 +4,6 @@ export type Random = () => number
 /** A whole number from 0 up to, but not including, `count`. */
 export const below = (random: Random, count: number): number => Math.floor(random() * count)
 
-/** A random waiting time, exponentially distributed. */
 export const exponential = (random: Random, mean: number): number => -Math.log(1 - random()) * mean
 
 export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> => {

@@ -12,7 +12,6 @@ export const FEW_LEFT = 100
 
 const addresses = (count: number, kind = ""): string => `${count} ${kind}${count === 1 ? "address" : "addresses"}`
 
-/** `undefined` if the words restore everything. */
 export const beyondText = (
   { beyond, lost }: { readonly beyond: number; readonly lost: number }
 ): string | undefined => {
@@ -27,7 +26,6 @@ export const beyondText = (
 export const BEYOND_REMEDY = "keep a copy of the file (backupwallet), which has them all; after a recovery from the " +
   "words, -keypool makes the wallet look further"
 
-/** `undefined` if many addresses are left. */
 export const fewLeftText = (left: number): string | undefined =>
   left > FEW_LEFT
     ? undefined

@@ -31,10 +31,7 @@ export const escapeLines = (text: string): string =>
 /** Colours, and redrawing a screen. */
 const SEQUENCES = /(\u001b\[(?:[\d;]*m|H|2?J))/
 
-/**
- * All output of programs passes through here. The programs' own control sequences stay; `escapeUnsafe` and
- * `escapeLines` remove them from external text before.
- */
+/** All output of programs passes here. Their control sequences stay; external text was escaped before. */
 export const outputText = (text: string): string =>
   text.includes("\u001b[")
     ? text.split(SEQUENCES).map((part, at) => at % 2 === 0 ? escapeLines(part) : part).join("")
@@ -42,13 +39,11 @@ export const outputText = (text: string): string =>
 
 const LONGEST_QUOTE = 100
 
-/** External text for a message: quoted, escaped and cut. */
 export const quoted = (text: string): string =>
   escapeUnsafe(JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text))
 
 /** A path for a message: escaped, but complete and without quotes, so that it can be copied. */
 export const shownPath = (path: string): string => escapeUnsafe(path)
 
-/** For a POSIX shell. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -7,8 +7,7 @@ import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 
 /**
- * Spans of work that starts fibers, which inherit the span. A long-lived fiber would keep it in memory, with an event
- * for each log entry, and add its spans to an endless trace.
+ * A long-lived fiber would keep the span in which it starts, with an event per log entry, and extend its trace forever.
  */
 
 /** For fibers that outlive the caller. Their spans begin new traces. */
@@ -22,7 +21,6 @@ export const withLoneSpan =
   (name: string, options: Tracer.SpanOptions = {}) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.useSpan(name, options, () => withoutSpan(work))
 
-/** The tracer of a host without one: its spans go nowhere. */
 const noTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
 /** Makes a span only if the host has a tracer, for work that is shorter than its span. */
@@ -30,7 +28,6 @@ export const withTracedSpan =
   (name: string, options: Tracer.SpanOptions) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tracerWith((tracer) => tracer === noTracer ? work : Effect.withSpan(work, name, options))
 
-/** Spans for build and release of a layer, without children. */
 export const spannedLayer =
   (names: { readonly open: string; readonly close: string }) =>
   <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>

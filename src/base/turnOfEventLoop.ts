@@ -9,7 +9,6 @@ export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) 
 /** Milliseconds of work of the chain between two turns of the event loop. */
 const SLICE_MS = 5
 
-/** When slices began in this turn of the event loop. */
 let since: number | undefined
 
 /**

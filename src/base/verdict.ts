@@ -9,7 +9,6 @@ import * as SchemaAST from "effect/SchemaAST"
 export interface FailureVerdict {
   /** Whether the same call can succeed later by itself. */
   readonly transient: boolean
-  /** HTTP status. */
   readonly status: number
 }
 
@@ -19,16 +18,13 @@ const TRANSIENT = Symbol.for("svcd/transient")
 
 const annotation = ({ status, transient }: FailureVerdict) => ({ [STATUS]: status, [TRANSIENT]: transient })
 
-/** The same call fails again. */
 export const lasting = (status: number) => annotation({ transient: false, status })
 
-/** Passes by itself. */
 export const PASSING = annotation({ transient: true, status: 503 })
 
 /** On a class without a schema: the class whose annotations it shares. */
 export const ANNOTATED = Symbol.for("svcd/annotated")
 
-/** `undefined` if the error's class has no verdict. */
 export const annotatedVerdict = (error: Error): FailureVerdict | undefined => {
   const own: unknown = error.constructor
   const made = typeof own === "function" && ANNOTATED in own ? own[ANNOTATED] : own

@@ -27,14 +27,11 @@ import {
 } from "./errors.ts"
 
 /**
- * Calls to a daemon, with retries. The configured time limits a call with all its retries.
- *
- * - A read is retried when the daemon is unreachable (a few times) or not ready (for some seconds).
- * - A write is retried only when the daemon has certainly not executed it: the request was not sent, or the daemon is
- *   starting or too busy.
+ * Calls to a daemon, with retries within the configured time. A read is retried when the daemon is unreachable (a few
+ * times) or not ready (for some seconds). A write is retried only when the daemon has certainly not executed it: the
+ * request was not sent, or the daemon is starting or too busy.
  */
 export interface DaemonRpc {
-  /** `host:port`. */
   readonly address: string
   /** Fails if the daemon is on another network. Each call checks it again after a lost connection. */
   readonly confirm: Effect.Effect<void, DaemonFailure | InvalidConfig>
@@ -67,10 +64,8 @@ const MAX_COOKIE = 4_096
 /** Maximum bytes of a reply, above those of a block in hex and of a page of names. */
 const MAX_REPLY = 2 ** 25
 
-/** Error codes that no retry helps against. */
 const LASTING: ReadonlySet<string> = new Set(["ENOTFOUND", "ETIMEDOUT"])
 
-/** HTTP statuses of a daemon that is too busy or shutting down. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503])
 
 type Kind = "busy" | "unreachable" | "final"
@@ -136,10 +131,7 @@ export const readCookie = (path: string): Either.Either<Credentials, InvalidConf
 
 interface Identity {
   readonly current: () => Credentials | undefined
-  /**
-   * Rereads the cookie, which each daemon start replaces. Returns whether it differs from the refused one: a concurrent
-   * call may have read it already.
-   */
+  /** Rereads the cookie. Returns whether it differs from the refused one, perhaps through a concurrent call. */
   readonly refresh: (refused: Credentials | undefined) => boolean
 }
 
@@ -194,7 +186,6 @@ export const make = (
       timeout
     })
 
-    /** Retries a call while that can help. */
     const patient = <A, R = never>(
       attempt: Effect.Effect<A, RpcClient.RpcClientError, R>,
       mayRepeat: (error: RpcClient.RpcClientError) => boolean

@@ -9,10 +9,8 @@ export class Lifespan {
   private over: ClientFailure | undefined
   private readonly ended = Deferred.unsafeMake<never, ClientFailure>(FiberId.none)
 
-  /** Fails when the client ends. */
   readonly failure: Effect.Effect<never, ClientFailure> = Deferred.await(this.ended)
 
-  /** The reason why calls fail; `undefined` while the client is open. */
   reason(): ClientFailure | undefined {
     return this.over
   }

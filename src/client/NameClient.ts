@@ -78,10 +78,7 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   readonly changes: NameChanges
   /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
-  /**
-   * The sync state: at once, then at each change, at most several times a second. The stream ends when `phase` is
-   * `ready`.
-   */
+  /** The sync state: at once, then at each change, at most several times a second. Ends when `phase` is `ready`. */
   readonly progress: Stream.Stream<SyncReport, ReadFailure>
   /**
    * Waits until every name is known with this proof; by default with that of the configuration, else `work`. Fails with
@@ -109,8 +106,8 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   }
 
   /**
-   * Uses a daemon that may be absent when the layer is built. The first call connects; until a daemon answers, calls
-   * fail with `DaemonUnreachable`.
+   * Uses a daemon that may be absent when the layer is built. The first call connects. Until a daemon answers, calls
+   * fail as with an unreachable one.
    */
   static layerDaemonLazy(config: ClientConfig = {}): Layer.Layer<NameClient, InvalidConfig> {
     return built(({ layerDaemonLazy }) => layerDaemonLazy(config))

@@ -17,11 +17,9 @@ export interface AnsweringParts {
   readonly report: Effect.Effect<SyncReport>
 }
 
-/** Answers about a name, from what a node in this process knows. */
 export interface Answering {
   /** The same object as long as nothing changes. */
   readonly freshness: (height: Height, synced: boolean, proof: ProofLevel) => Freshness
-  /** The text of a record; `undefined` if its name is not UTF-8. */
   readonly textOf: (record: NameEntry) => FixedPart | undefined
   /** Fails when the answer is older, or has a weaker proof, than the caller requires. */
   readonly tooWeak: (asOf: Freshness, options: Requirement) => Effect.Effect<never, NotSynced>
@@ -63,7 +61,6 @@ export const makeAnswering = ({ params, report }: AnsweringParts): Answering => 
     // positional: as its type
     answer: (name, stored, asOf, options) => {
       if (isTooWeak(asOf, options)) return tooWeak(asOf, options)
-      // A name requested as text is text.
       const fixed = stored === undefined ? undefined : textOf(stored)
       const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
       if (record !== undefined && !record.expired) return Effect.succeed(record)

@@ -2,7 +2,6 @@ import type { NameEntry } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../protocol/nameOperation.ts"
 
-/** The name operations in a block, in block order. */
 export const blockNamesOf = (block: Block, height: number): ReadonlyArray<NameEntry> => {
   const found: Array<NameEntry> = []
   for (const { outputs, txid, version } of block.transactions) {

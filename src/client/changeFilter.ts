@@ -48,13 +48,11 @@ const switchOf = (field: Field, given: boolean | undefined): Read<boolean> =>
     ? Either.right(given ?? false)
     : invalid(field, "has to be a boolean")
 
-/** Fails for changes of own or watched names, on a node without wallets and watch list. */
 export const withoutSubjects = <W extends Pick<WantedChanges, "mine" | "watched">>(
   wanted: W,
   why: string
 ): Read<W> => wanted.mine ? invalid("mine", why) : wanted.watched ? invalid("watched", why) : Either.right(wanted)
 
-/** Fails for live changes, on a node without them. */
 export const withoutLive = <W extends Pick<WantedChanges, "live">>(wanted: W, why: string): Read<W> => {
   const [kind] = wanted.live
   return kind === undefined ? Either.right(wanted) : invalid("types", `${kind}: ${why}`)
@@ -75,7 +73,6 @@ export const wantedChanges = (given: ChangeFilter | LiveFilter, network: Network
     }
     const owner = yield* textsOf("owner", given.owner)
     const names = yield* Either.all((yield* textsOf("name", given.name)).map(nameBytes))
-    // The empty prefix fits all names.
     const namespaces = (yield* textsOf("namespace", given.namespace)).filter((prefix) => prefix !== "")
     const prefixes = yield* Either.all(namespaces.map(namespaceBytes))
     const owners = yield* Either.all(owner.map(bytesOf))

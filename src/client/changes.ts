@@ -32,7 +32,6 @@ export type ChainNameEvent =
 
 export interface ChangeContext {
   readonly params: ConsensusParams
-  /** The freshness of records at a height. */
   readonly asOf: (height: number) => Freshness
 }
 

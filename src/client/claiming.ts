@@ -37,13 +37,11 @@ export interface Claim {
   readonly name: string
   readonly nameHex: string
   readonly valueHex: string
-  /** Txid of NAME_NEW. */
   readonly txHash: string
   readonly rand: string
   readonly options: OperationOptions
 }
 
-/** The txids whose outputs a wallet transaction spends. */
 const spent = (reply: Json): ReadonlyArray<string> | undefined => {
   const bytes = fromHex(serializedReply(reply) ?? "")
   try {
@@ -57,12 +55,10 @@ const spent = (reply: Json): ReadonlyArray<string> | undefined => {
 }
 
 /**
- * Polls the state of a claim. If the answer to NAME_FIRSTUPDATE was lost, the daemon may have sent the transaction. The
- * client then looks for a transaction that spends the NAME_NEW output.
+ * Polls a claim. If the answer to NAME_FIRSTUPDATE was lost, looks for a transaction that spends the NAME_NEW output.
  */
 export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<RegistrationState, OperationFailure> => {
   const { name, nameHex, options, rand, txHash, valueHex } = claim
-  /** Whether an unanswered call may have been executed. */
   let unsure = false
   let claimTxid: string | undefined
 
@@ -71,7 +67,6 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     (reply) => reading(NAME_PENDING, reply, list(txidReply))
   )
 
-  /** The transaction of the name's current record; `undefined` if the name is not registered. */
   const current = rpc.call(NAME_SHOW, { name: nameHex, options: HEX }).pipe(
     Effect.flatMap((reply) => reading(NAME_SHOW, reply, txidReply)),
     Effect.catchIf(
@@ -87,7 +82,6 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
       Effect.catchIf(isUnknown, () => Effect.succeed(false))
     )
 
-  /** The claim, if it was sent already. */
   const found = Effect.gen(function*() {
     // The claim may confirm between the two calls; the second answer then contains it.
     const shown = [...yield* pending, yield* current]

@@ -18,30 +18,24 @@ import type { ClientConfig } from "./NameClient.ts"
 import { type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./options.ts"
 
 export interface DaemonAddress extends Address {
-  /** TLS, for instance to a proxy in front of the daemon. */
   readonly secure: boolean
-  /** The prefix of the daemon's paths; may be empty. */
   readonly basePath: string
 }
 
 export interface DaemonConfig extends DaemonAddress {
   readonly credentials: Credentials | undefined
   readonly cookieFile: string | undefined
-  /**
-   * A cookie file that may be absent. Without other credentials, the client reads it once the daemon asks for some: it
-   * does not send the secret unasked.
-   */
+  /** May be absent. The client reads it only once the daemon asks for credentials and there are no others. */
   readonly spareCookieFile?: string | undefined
   readonly wallet: string | undefined
   /** The required network of the daemon; `undefined`: any. */
   readonly network?: NetworkName | undefined
-  /** Milliseconds for one call. */
+  /** Milliseconds per call. */
   readonly timeout: number
 }
 
 export interface EmbeddedConfig {
   readonly dataDir: string
-  /** 0 is offline. */
   readonly maxPeers: number
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly disableWallet: boolean
@@ -56,7 +50,6 @@ export interface EmbeddedConfig {
 export interface DecodedConfig {
   readonly mode: Mode
   readonly network: NetworkName
-  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
   readonly daemon: DaemonConfig
   readonly embedded: EmbeddedConfig
@@ -99,7 +92,6 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
 
 const oneOf = (...words: ReadonlyArray<string>) => `has to be one of ${words.join(", ")}`
 
-/** Without NUL, which neither a path nor a credential can contain. */
 const text = Schema.String.pipe(
   Schema.filter((given) =>
     !given.includes("\0") && given.length <= 4096 || "has to be a text without NUL, not too long"
@@ -121,7 +113,6 @@ const integer = (min: number, max: number) =>
 
 const parseAnchor = Schema.decodeUnknownEither(anchorKind.schema())
 
-/** As `-anchor` takes it. The flag's schema explains the error. */
 const anchor = text.pipe(Schema.filter((given) => {
   const parsed = parseAnchor(given)
   return Either.isRight(parsed) || (ParseResult.ArrayFormatter.formatErrorSync(parsed.left)[0]?.message ?? false)
@@ -243,7 +234,6 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
   return Either.right({ user: rpcUser, password: hidden(rpcPassword) })
 }
 
-/** Takes a number of milliseconds or a duration. */
 const timeoutOf = ({ timeout = DEFAULT_TIMEOUT }: Fields): Either.Either<number, InvalidConfig> => {
   const given = Option.getOrUndefined(Option.map(Duration.decodeUnknown(timeout), Duration.toMillis))
   return given !== undefined && Number.isInteger(given) && given >= 1 && given <= MAX_TIMEOUT

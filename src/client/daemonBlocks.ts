@@ -33,22 +33,18 @@ import { hashReply } from "./replies.ts"
  * record before an operation.
  */
 
-/** Blocks read before their changes are emitted. */
 const AT_ONCE = 16
 
 const START: DaemonBlock = { hash: "", height: -1 }
 
-/** A block that left the best chain. */
 interface Stale extends DaemonBlock {
   readonly parent: DaemonBlock
 }
 
 interface Seen {
-  /** The last block whose changes were emitted. */
   readonly last: DaemonBlock
   /** The position within the next block after which the caller wants changes. */
   readonly behind: EventCursor | undefined
-  /** Whether known blocks are still unread. */
   readonly more: boolean
 }
 
@@ -57,7 +53,6 @@ export interface DaemonBlocksParts {
   readonly params: ConsensusParams
   /** Milliseconds between two polls of the tip. */
   readonly interval: number
-  /** `undefined` if the name is not registered. */
   readonly current: (name: Bytes) => Effect.Effect<NameChange["record"], DaemonFailure>
 }
 
@@ -114,7 +109,6 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       return { undone, base: START }
     })
 
-  /** The current records of the names set by disconnected blocks. */
   const takenBack = (
     { base, undone }: { readonly undone: ReadonlyArray<Stale>; readonly base: DaemonBlock },
     { filter }: WantedChanges
@@ -184,7 +178,6 @@ export const make = ({ current, interval, params, rpc }: DaemonBlocksParts) => {
       const forked = yield* Effect.catchIf(
         fork(seen),
         isUnknownBlock,
-        // The daemon has a different data directory.
         () => unusable(cursorText(endOfPlace(seen)), "unknown")
       )
       const changes = yield* takenBack(forked, wanted)

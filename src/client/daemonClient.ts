@@ -29,7 +29,6 @@ import { operationBytes, registrationBytes } from "./text.ts"
 const INTERVAL = 1_000
 
 export interface DaemonClientOptions {
-  /** Milliseconds between two polls for blocks. */
   readonly interval?: number
   /** Milliseconds before the first retry of a call. */
   readonly firstPause?: number
@@ -39,7 +38,6 @@ export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "req
 
 const NO_SUBJECTS = "the daemon has no events: it is not svcd, or an older version"
 
-/** Fails unless a daemon on the right network answers. The scope closes the client. */
 export const make = (
   { daemon, network: wanted, requireProof }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}

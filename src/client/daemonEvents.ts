@@ -29,7 +29,6 @@ export interface DaemonEventsParts {
 
 /** The daemon is the reference node, or an svcd too old for events. */
 export class NoEvents extends Data.TaggedError("NoEvents")<{
-  /** The cursor after which changes are wanted. */
   readonly from: string | undefined
 }> {}
 
@@ -51,7 +50,6 @@ const nameOf = (hex: unknown): string | undefined => {
   return bytes === undefined ? undefined : encodeText(bytes, "utf8")
 }
 
-/** `undefined` if this is not a record, or its name is not text. */
 const fixedOf = (record: unknown): FixedPart | undefined => {
   if (!isObject(record)) return undefined
   const { address, height: at, name: hexName, txid, value: hexValue } = record
@@ -140,7 +138,6 @@ export interface EventsOf {
   readonly rpc: DaemonRpc
   /** The query of `GET /events`, without `from`. */
   readonly query: URLSearchParams
-  /** `undefined`: from now on. */
   readonly from: string | undefined
 }
 

@@ -18,7 +18,6 @@ import { type Freshness, freshnessOf, type NameRecord, recordOf } from "./record
 import { foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { limitOf, nameBytes, namespaceBytes } from "./text.ts"
 
-/** Names requested in one call. */
 const PAGE = 1_000
 
 const NO_SEARCH = "the daemon cannot search names: it is not svcd, or older than its search"
@@ -43,7 +42,6 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
   const shownRecord = ({ expired, expiresIn, proof, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
     shown === undefined ? undefined : recordOf(shown, { expiresIn, expired, asOf: freshnessOf({ ...asOf, proof }) })
 
-  /** The record, expired or not; `undefined` without one of this proof. */
   const show = (name: Bytes, options: Requirement) =>
     Effect.gen(function*() {
       const given = { ...HEX, allowExpired: true, ...asking(options) }
@@ -108,7 +106,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
       return { asOf, names: yield* reading(NAME_SCAN, outcome.right, list(nameReply)) }
     })
 
-  /** All names with a prefix. Each page begins with the last name of the page before. */
+  /** Each page begins with the last name of the page before. */
   const scan = (prefix: Bytes, options: Requirement): Stream.Stream<NameRecord, ReadFailure> =>
     Stream.paginateEffect(
       { start: prefix, seen: undefined as Bytes | undefined },

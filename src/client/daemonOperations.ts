@@ -29,8 +29,8 @@ import {
 import { hashReply, list, reading, registrationReply, textReply } from "./replies.ts"
 
 /**
- * Registrations and updates through a daemon. svcd runs both steps of a registration itself. For the reference node,
- * this client sends each step, and keeps the salt and the first transaction while it is open.
+ * svcd runs both steps of a registration itself. For the reference node, this client sends each step, and keeps the
+ * salt and the first transaction while it is open.
  */
 
 export interface DaemonOperationsParts {
@@ -42,7 +42,6 @@ export interface DaemonOperationsParts {
 }
 
 interface Listed extends WalletRegistration {
-  /** In hex. */
   readonly name: string
 }
 
@@ -79,7 +78,6 @@ const isPassing = (failure: OperationFailure): boolean =>
 export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) => {
   const underWay = new Set<string>()
 
-  /** Polls, and waits while a temporary failure lasts. */
   const watched = <A>(look: Effect.Effect<A, OperationFailure>): Stream.Stream<A, OperationFailure> => {
     let said: string | undefined
     const patient = look.pipe(
@@ -98,7 +96,6 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     )
   }
 
-  /** For a registration that svcd runs. */
   const carriedByDaemon = (
     { name, nameHex }: { readonly name: string; readonly nameHex: string }
   ): Stream.Stream<RegistrationState, OperationFailure> =>

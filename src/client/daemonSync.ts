@@ -12,15 +12,11 @@ import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import type { DaemonFailure } from "./errors.ts"
 import { type ChainInfo, chainInfo, reading, syncReply } from "./replies.ts"
 
-/**
- * The sync state of a daemon: from `getsyncstatus` of svcd, or for other daemons from `getblockchaininfo` with a local
- * forecast.
- */
+/** From `getsyncstatus` of svcd, or for other daemons from `getblockchaininfo` with a local forecast. */
 
 const INFO = callOf(GETBLOCKCHAININFO, {})
 const STATUS = callOf(GETSYNCSTATUS, {})
 
-/** The daemon's state, and the result of the call in the same round trip. */
 export interface Answered {
   readonly report: SyncReport
   readonly outcome: Either.Either<Json, RpcFailure>
@@ -32,7 +28,6 @@ export const make = (rpc: DaemonRpc) =>
   Effect.gen(function*() {
     const forecast = new Forecast()
 
-    /** For a daemon that checks the whole chain and reports no more. */
     const reportOf = ({ asOf: { height, synced }, headers, progress }: ChainInfo): SyncReport => {
       const weight = BLOCK_WEIGHT
       const stages = progress === undefined
@@ -89,7 +84,6 @@ export const make = (rpc: DaemonRpc) =>
       /** Whether the daemon reports proof levels. The answers of others rest on the whole chain. */
       tells: (): boolean => tells,
       report: Effect.map(ask([]), ({ report }) => report),
-      /** Makes one call together with the question for the sync state. */
       withReport: <C extends Contract>(contract: C, given: CallOf<C>): Effect.Effect<Answered, DaemonFailure> =>
         Effect.flatMap(
           ask([callOf(contract, given)]),

@@ -75,18 +75,13 @@ export const stillIndexing = ({ height }: Pick<Freshness, "height">, indexed: nu
 
 export interface FoundPage {
   readonly records: ReadonlyArray<NameRecord>
-  /** `undefined` after the last page. */
   readonly next: string | undefined
   /** Set if blocks are missing, so that there may be other names. */
   readonly missing: NotSynced | undefined
-  /** Whether the indexes are incomplete. */
   readonly isPartial: boolean
 }
 
-/**
- * The names of all pages. With incomplete indexes the stream fails at its end. With missing blocks it fails only if
- * nothing was found, as a list does.
- */
+/** Incomplete indexes fail the stream at its end; missing blocks only if nothing was found, as in a list. */
 export const pagesOfNames = <E>(
   read: (cursor: string | undefined) => Effect.Effect<FoundPage, E>
 ): Stream.Stream<NameRecord, E | NotSynced> => {

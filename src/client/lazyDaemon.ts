@@ -23,7 +23,6 @@ const connecting = (
     let connected: Names | undefined
     let attempt: Deferred.Deferred<Names, DaemonFailure> | undefined
 
-    /** A failed attempt closes whatever it opened. */
     const once = Effect.flatMap(Scope.fork(scope, scope.strategy), (own) =>
       Scope.extend(open, own).pipe(
         Effect.tap((names) => Effect.sync(() => void (connected = names))),

@@ -25,7 +25,6 @@ export const changesBy = (
   return changes
 }
 
-/** Empty if the name is not text. */
 export const liveChangesOf = (network: Network, event: LiveEvent): ReadonlyArray<LiveChange> => {
   if (event.type === "pending_reset" || event.type === "synced") return [event]
   const { address, kind, name: bytes, txid, value } = event.operation

@@ -28,10 +28,7 @@ export type RegistrationProgress =
    * The wallet stores the registration and sends NAME_NEW after a block, because too many of its payments are pending.
    */
   | { readonly step: "queued"; readonly reason: string }
-  /**
-   * NAME_NEW was sent. `rand` is the salt, which the reference node does not store: with it you can call
-   * `name_firstupdate` by hand.
-   */
+  /** NAME_NEW was sent. `rand` is the salt, which the reference node does not store, for `name_firstupdate` by hand. */
   | { readonly step: "announced"; readonly txHash: string; readonly rand?: string }
   /** NAME_NEW is in a block. The name can be claimed after `blocksLeft` more blocks. */
   | { readonly step: "waiting"; readonly txHash: string; readonly blocksLeft: number }
@@ -138,7 +135,7 @@ export interface UnconfirmedChange {
 }
 
 /**
- * A change of the mempool or of the node. It has no cursor and is never repeated on request. Each new connection begins
+ * A change of the mempool or of the node. It has no cursor and cannot be requested again. Each new connection begins
  * with `pending_reset` and all operations in the mempool.
  */
 export type LiveChange =
@@ -179,7 +176,7 @@ export interface ConfigOf<Secret, Time> {
   readonly rpcPassword?: Secret | undefined
   /** Daemon: a cookie file of the reference node, instead of user and password. */
   readonly rpcCookieFile?: string | undefined
-  /** The wallet to use if there are several. */
+  /** The wallet to use if there are several; the default one unless set. */
   readonly wallet?: string | undefined
   /** Daemon: the time for one call with its retries, in milliseconds unless it has a unit; 30 seconds by default. */
   readonly timeout?: Time | undefined

@@ -12,7 +12,6 @@ import { type Freshness, freshnessOf } from "./records.ts"
 /** The proof that callers get unless they ask for one. */
 export type Requirement = Pick<ResolveOptions, "requireProof">
 
-/** Fills in the proof of the configuration. */
 export const requiring = <A extends Requirement>(options: A, { requireProof }: Requirement): A =>
   requireProof === undefined || options.requireProof !== undefined ? options : { ...options, requireProof }
 
@@ -23,7 +22,6 @@ export const isTooWeak = (
   requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
   !isProved(asOf, requireProof)
 
-/** `asOf`: the answer that is too weak. */
 export const notSynced = (
   asOf: Pick<Freshness, "height" | "proof">,
   { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">,
@@ -48,14 +46,12 @@ export interface ReportSource<E, R> {
   readonly best: ProofLevel
 }
 
-/** The distinct reports, until there is nothing to wait for. */
 export const progressOf = <E, R>({ interval, report }: ReportSource<E, R>): Stream.Stream<SyncReport, E, R> =>
   Stream.repeatEffectWithSchedule(report, Schedule.spaced(interval)).pipe(
     Stream.changesWith((before: SyncReport, now: SyncReport) => isDeepStrictEqual(before, now)),
     Stream.takeUntil(({ phase }) => phase === "ready")
   )
 
-/** Waits until every name is known with this proof. */
 export const readyOf = <E, R>(
   source: ReportSource<E, R>,
   level: ProofLevel

@@ -16,7 +16,6 @@ export interface ChainRecord {
   readonly height: number
 }
 
-/** Has `valueHex` only if the value is not UTF-8. */
 export const valueText = (value: Bytes): Pick<NameRecord, "value" | "valueHex"> => {
   const { hex, text } = textOrHex(value)
   return hex === undefined ? { value: text } : { value: text, valueHex: hex }

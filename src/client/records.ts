@@ -6,8 +6,7 @@ import { DROP_REASONS, EVENT_KINDS, OPERATION_KINDS } from "../names/events/kind
 import type * as Options from "./options.ts"
 
 /**
- * The answers of a `NameClient`, as schemas for `HttpApi`, `RpcGroup` and workflows. In their encoded form, which is
- * their JSON, absent fields are absent.
+ * The answers of a `NameClient`, as schemas for `HttpApi`, `RpcGroup` and workflows. Absent fields are absent in JSON.
  */
 
 /** The block up to which names are known. */
@@ -47,16 +46,13 @@ export class NameRecord extends Schema.Class<NameRecord>("NameRecord")({
   asOf: Freshness
 }) {}
 
-/** The fields of a record that do not change with new blocks. */
 export type FixedPart = Pick<NameRecord, "name" | "value" | "valueHex" | "address" | "txid" | "height">
 
 type Now = Pick<NameRecord, "expiresIn" | "expired" | "asOf">
 
 type Unfinished<A> = { -readonly [K in keyof A]: A[K] }
 
-/**
- * Sets the fields of a record. As a constructor with the prototype of `NameRecord` it is as fast as an object literal.
- */
+/** Sets a record's fields. As a constructor with the prototype of `NameRecord`, as fast as an object literal. */
 function Filled(this: Unfinished<NameRecord>, fixed: FixedPart, now: Now): void {
   this.name = fixed.name
   this.value = fixed.value

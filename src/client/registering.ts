@@ -19,12 +19,10 @@ export interface WalletRegistration {
   readonly step: string
   /** Txid of NAME_NEW; `undefined` until it is sent. */
   readonly txHash: string | undefined
-  /** Txid of NAME_FIRSTUPDATE. */
   readonly claim: string | undefined
   readonly note: string
 }
 
-/** Blocks until the next block can have NAME_FIRSTUPDATE. */
 export const blocksLeft = ({ confirmations }: Confirmed): number =>
   Math.max(0, MIN_FIRSTUPDATE_DEPTH - Math.max(0, confirmations))
 
@@ -38,7 +36,6 @@ export type FirstState = Extract<RegistrationState, { readonly step: "announced"
 export const firstState = ({ note, txHash }: Pick<WalletRegistration, "note" | "txHash">): FirstState =>
   txHash === undefined ? { step: "queued", reason: note } : { step: "announced", txHash }
 
-/** For a registration that a wallet runs. `look` returns the confirmations of a transaction. */
 export const registrationState = <E>(
   { claim, note, step, txHash }: WalletRegistration,
   look: (txHash: string) => Effect.Effect<Confirmed, E>
@@ -58,7 +55,6 @@ export const registrationState = <E>(
   }
 }
 
-/** Waits until a wallet transaction confirms. `looks` repeats its confirmations. */
 export const confirmation = <E>(looks: Stream.Stream<Confirmed, E>): Effect.Effect<void, E | OperationRejected> =>
   looks.pipe(
     Stream.mapEffect((found) =>
@@ -83,7 +79,6 @@ export const UPDATE_WAITS = ["sent", "confirmed"] as const
 const hasReached = (progress: Happened, wanted: (typeof ORDER)[number]): progress is Sent =>
   progress.step !== "queued" && ORDER.indexOf(progress.step) >= ORDER.indexOf(wanted)
 
-/** Tells two reports of one step apart. */
 const detailOf = (progress: Happened): string =>
   progress.step === "queued"
     ? progress.reason
@@ -97,7 +92,6 @@ export interface Followed {
   readonly name: string
   readonly first: FirstState
   readonly options: RegisterOptions
-  /** The states; repeated ones are ignored. */
   readonly states: Stream.Stream<RegistrationState, OperationFailure>
   readonly lifespan: Lifespan
   /** The client's scope, which limits how long a registration is followed. */

@@ -19,10 +19,7 @@ import { DaemonRefused } from "./errors.ts"
 import { valueText } from "./record.ts"
 import { type FixedPart, type Freshness, freshnessOf } from "./records.ts"
 
-/**
- * Decoders for the replies of a daemon: parts of the schemas that describe the results of svcd's own methods. A reply
- * in another form is refused.
- */
+/** Decoders for the replies of a daemon: parts of the result schemas of svcd's methods. Other forms are refused. */
 
 const unexpected = ({ name }: Contract): DaemonRefused =>
   new DaemonRefused({
@@ -36,15 +33,13 @@ export const reading = <A>(contract: Contract, reply: Json, read: (reply: Json) 
     return found === undefined ? unexpected(contract) : Effect.succeed(found)
   })
 
-/** Decodes the members of a method's result that this client needs. Optional ones are `spare`. */
 export const partOf = <A, I>(schema: Schema.Schema<A, I>): (reply: Json) => A | undefined => {
   const decode = Schema.decodeUnknownOption(schema)
   return (reply) => Option.getOrUndefined(decode(Result.plainAnswer(reply)))
 }
 
 /**
- * An optional member. Other programs and versions omit it, write `null` or give it another meaning, so an unknown form
- * is read as missing.
+ * An optional member. Other programs omit it, write `null` or mean something else: an unknown form is read as missing.
  */
 const spare = <A, I>(member: Schema.Schema<A, I>) =>
   Schema.optional(
@@ -60,10 +55,8 @@ export const hashReply = partOf(HASH)
 const safe = <I>(integer: Schema.Schema<number, I>) => integer.pipe(Schema.filter(Number.isSafeInteger))
 
 export interface ChainInfo {
-  /** `undefined` for an unknown network. */
   readonly network: NetworkName | undefined
   readonly chain: string
-  /** Hash of the last block. */
   readonly best: string
   readonly asOf: Freshness
   readonly headers: number
@@ -115,7 +108,6 @@ export const syncReply = (reply: Json): SyncReport | undefined => {
   return { ...rest, secondsLeft: secondsleft ?? undefined, window: window ?? undefined }
 }
 
-/** A record of `name_show` and `name_scan`, in hex. */
 export interface ShownName {
   readonly name: Bytes
   readonly shown: FixedPart | undefined
@@ -128,7 +120,6 @@ export interface ShownName {
 /** A daemon's text for a script without an address. */
 const NO_ADDRESS = /^<.*>$/
 
-/** Empty for a script without an address. */
 export const shownAddress = (address: string): string => NO_ADDRESS.test(address) ? "" : address
 
 const { address, expired, expires_in, height } = NAME_INFO.fields
@@ -171,7 +162,6 @@ export const nameReply = (reply: Json): ShownName | undefined => {
 const readTxid = partOf(Schema.Struct({ txid: HASH }))
 export const txidReply = (reply: Json): string | undefined => readTxid(reply)?.txid
 
-/** Decodes every element, or fails. */
 export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(reply)) return undefined
   const found: Array<A> = []

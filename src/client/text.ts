@@ -68,7 +68,6 @@ export const registrationBytes = <W extends string>(
       )
   })
 
-/** Refuses a step that no caller can wait for. */
 export const operationBytes = <W extends string>(
   { name, value, waitFor }: GivenOperation<W>,
   waits: ReadonlyArray<W>

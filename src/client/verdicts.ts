@@ -3,7 +3,6 @@ import type { CursorUnusable } from "../names/errors.ts"
 
 /** How a program handles any failure: whether to retry, and the HTTP status. */
 
-/** For errors of other origin. */
 const FOREIGN: FailureVerdict = { transient: false, status: 500 }
 
 /** By cause, because a class has only one annotation. */

@@ -30,7 +30,6 @@ const upstreamOf = (mail: AlertMailSettings): UpstreamConfig => ({
   limits: { connectTimeout: CONNECT_TIMEOUT, answerTimeout: ANSWER_TIMEOUT }
 })
 
-/** The notices of a daemon on disk, and their mail. */
 export const alertMailLayer = ({ alerts, chain: { network } }: Pick<Settings, "alerts" | "chain">) => {
   const mail = alertMailOf(alerts)
   const file = Layer.unwrapEffect(

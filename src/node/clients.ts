@@ -6,8 +6,7 @@ import type { ClientConfig, NameClient } from "../client/NameClient.ts"
 import { ModeAuto, ModeDaemon, ModeEmbedded } from "../client/options.ts"
 
 /**
- * The layers of `NameClient`. Each decodes the configuration once and loads its modules on use: a program with a daemon
- * does not load a node, and one that only reads bytes loads neither.
+ * Each layer decodes the configuration once and loads its modules on use, so that a program loads only what it runs.
  */
 
 const decoding = <E>(
@@ -48,7 +47,6 @@ export const DaemonClient = { layer: (config: ClientConfig = {}) => layerDaemon(
 /** @deprecated since 0.3: `NameClient.layer`. */
 export const AutoClient = { layer: (config: ClientConfig = {}) => layerAuto(config) }
 
-/** The choice of the configured mode. */
 const chosen = async (decoded: DecodedConfig): Promise<Layer.Layer<NameClient, OpenFailure>> => {
   switch (decoded.mode) {
     case ModeDaemon:
@@ -60,7 +58,6 @@ const chosen = async (decoded: DecodedConfig): Promise<Layer.Layer<NameClient, O
   }
 }
 
-/** A daemon if one is detected, else a node in this process. */
 const detected = (
   decoded: DecodedConfig
 ): Effect.Effect<Layer.Layer<NameClient, OpenFailure>, OpenFailure> =>

@@ -45,8 +45,7 @@ const logStorage = (what: string, { message: reason }: { readonly message: strin
   Effect.annotateLogs(Effect.logError(what, { reason }), "subsystem", "storage")
 
 /**
- * Restarts a failed node in the same process only if it requested a rebuild of its chain state, which happens at a
- * start. Logs each failure once.
+ * Restarts only a node that requested a rebuild of its chain state, which happens at a start. Logs each failure once.
  */
 export class Restarts {
   private readonly chainstateDirectory: string
@@ -114,7 +113,6 @@ const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
     return ended
   })
 
-/** The listeners, which answer before the node exists. */
 const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
   const cookie = cookieOf(settings)
   const listener = Layer.unwrapScoped(Effect.map(
@@ -144,7 +142,6 @@ export const run = (settings: Settings, started: Effect.Effect<void> = Effect.vo
     Effect.raceFirst(Effect.flatten(start(settings, started)), watchDisk(dataDir))
   ).pipe(
     Effect.provide(daemon),
-    // Before there is a data directory.
     (running) =>
       Effect.all([
         Effect.sync(() => blockchainSyncing.set(1)),

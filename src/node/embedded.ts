@@ -49,7 +49,6 @@ export const embeddedSettings = (
   )
 }
 
-/** The client with its node and the node's services. */
 export const nodeAndClient = ({ embedded, requireProof }: DecodedConfig, settings: Settings) => {
   const { wallet, walletPassphrase: passphrase } = embedded
   const opened = Layer.effectDiscard(openWallet({ wallet, passphrase }, "walletPassphrase"))
@@ -96,7 +95,6 @@ export const isLight = (
   return Either.right(paramsFor(settings.chain).anchors.length > 0 && !needsMore)
 }
 
-/** Answers from headers and the last blocks, in directories without a whole chain. */
 const lightClient = (
   { requireProof }: DecodedConfig,
   settings: Settings

@@ -38,11 +38,9 @@ const NO_OPTIONS: ResolveOptions = {}
 export interface EmbeddedNamesParts {
   readonly answers: typeof NameAnswers.Service
   readonly report: Effect.Effect<SyncReport>
-  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
 }
 
-/** The reading part of a client over the node in this process. */
 export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
     const { params } = yield* Chain
@@ -54,7 +52,6 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
     const { answer, freshness: sameFreshness, textOf, tooWeak } = makeAnswering({ params, report })
     let lately: { readonly synced: boolean; readonly until: number } | undefined
 
-    /** The freshness of an answer with this proof; by default of a missing name. */
     const freshnessFor = (proof = answers.proofOfAbsence()): Effect.Effect<Freshness, StorageFailure> =>
       Effect.gen(function*() {
         const synced = yield* answers.complete
@@ -149,7 +146,6 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         const options = requiring({ requireProof: asked }, { requireProof })
         if (!answers.fromWindow()) return foundInIndexes(query, options)
         const asOf = yield* freshnessFor()
-        // An incomplete window lacks any names.
         if (!asOf.synced) return yield* tooWeak(asOf, {})
         const refuse = (weak: Freshness) => tooWeak(weak, options)
         const scan = answers.scanByPrefix({ prefix: query.prefix ?? EMPTY })

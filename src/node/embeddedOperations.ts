@@ -79,7 +79,6 @@ const shown = (registration: Registration): WalletRegistration => {
 }
 
 export interface EmbeddedOperationsParts {
-  /** The default wallet if empty. */
   readonly walletName: string | undefined
   readonly names: CompleteNames
   readonly lifespan: Lifespan
@@ -126,7 +125,6 @@ export const make = ({ lifespan, names, scope, walletName = "" }: EmbeddedOperat
           : { confirmations: state?.type === "conflicted" ? -1 : 0, height: undefined }
       })
 
-    /** Emits whenever a wallet may have progressed. */
     const moments = (wallet: Wallet): Stream.Stream<unknown> =>
       Stream.merge(
         Stream.merge(wallet.changes, chain.events),

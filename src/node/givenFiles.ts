@@ -12,7 +12,6 @@ import { networks } from "../protocol/networks.ts"
 
 const MISSING: ErrorWords = new Map([["ENOENT", "there is no such file"]])
 
-/** Errors name the file. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(codeOf(cause), MISSING) }) })
 

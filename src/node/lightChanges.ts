@@ -32,10 +32,8 @@ const KEPT_BLOCKS = 288
 
 type Failure = StorageFailure | CursorUnusable
 
-/** The names of a block with their new owners. */
 type Touched = ReadonlyArray<Pick<NameEntry, "name" | "address">>
 
-/** The progress of a subscriber. */
 class Received {
   last: HeaderId
   /** The position within the next block after which changes are wanted. */
@@ -62,7 +60,6 @@ export type WindowLog = Pick<LightNode, "complete" | "operationsFrom" | "params"
   readonly span: Pick<LightNode["span"], "filled">
   readonly chain: {
     readonly tree: Pick<LightNode["chain"]["tree"], "ancestor" | "forkPoint" | "hash" | "height" | "parent" | "tip">
-    /** An element for each new tip. */
     readonly events: Stream.Stream<unknown>
   }
 }
@@ -78,7 +75,6 @@ export const make = (light: WindowLog) => {
   const oldest = (tip: HeaderId): HeaderId =>
     tree.ancestor(tip, Math.max(light.span.filled().low, tree.height(tip) - KEPT_BLOCKS + 1) - 1)
 
-  /** From a height on, by block. */
   const operations = (from: Height): Effect.Effect<ReadonlyMap<Height, ReadonlyArray<NameEntry>>, StorageFailure> =>
     Effect.map(light.operationsFrom(from), (entries) => {
       const found = new Map<Height, Array<NameEntry>>()
@@ -136,7 +132,6 @@ export const make = (light: WindowLog) => {
     }))
   }
 
-  /** The changes between the last received block and the tip. */
   const look = (received: Received, { filter }: WantedChanges): Effect.Effect<ReadonlyArray<NameChange>, Failure> =>
     Effect.gen(function*() {
       const synced = yield* light.complete
@@ -174,7 +169,6 @@ export const make = (light: WindowLog) => {
       }
     })
 
-  /** Begins at a cursor, with the names of the blocks that a reorganization can remove. */
   const begin = (from: string | undefined): Effect.Effect<Received, Failure> =>
     Effect.gen(function*() {
       for (;;) {

@@ -42,7 +42,6 @@ const NO_OPTIONS: ResolveOptions = {}
 interface LightNames {
   readonly light: typeof LightNode.Light.Service
   readonly report: Effect.Effect<SyncReport>
-  /** The default of all calls. */
   readonly requireProof: ProofLevel | undefined
 }
 
@@ -107,7 +106,6 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return weak === undefined ? listed : yield* tooWeak(weak.asOf, options)
     })
 
-  /** Reads all names of the window, which has no indexes. */
   const findNames = ({ requireProof: asked, ...filter }: FindFilter): Stream.Stream<NameRecord, ReadFailure> =>
     Stream.unwrap(Effect.gen(function*() {
       const { query } = yield* wantedNames(filter, params.network)
@@ -174,7 +172,6 @@ const make = (requireProof: ProofLevel | undefined) =>
     })
   })
 
-/** `params` replaces the rules of the settings. */
 export const nodeLayer = (settings: Settings, params = paramsFor(settings.chain)) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) => {
     const light = LightNode.layer({

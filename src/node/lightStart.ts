@@ -47,7 +47,6 @@ const OUTBOUND = 4
 /** How long the complete chain waits for the window at the same tip before it takes over without a comparison. */
 const PATIENCE = "10 minutes"
 
-/** Differing names in the log. */
 const SHOWN = 20
 
 /** The purpose of the window in this run. */
@@ -128,7 +127,6 @@ const stillDifferent = (
     return after !== undefined && equal(before.hash, after.hash) ? wrong : undefined
   })
 
-/** Every second, until there is a result. */
 const untilKnown = <A, E>(look: Effect.Effect<A | undefined, E>): Effect.Effect<A, E> =>
   Effect.flatMap(
     look,
@@ -136,7 +134,6 @@ const untilKnown = <A, E>(look: Effect.Effect<A | undefined, E>): Effect.Effect<
       found === undefined ? Effect.delay(Effect.suspend(() => untilKnown(look)), "1 second") : Effect.succeed(found)
   )
 
-/** Compares all living names of both. */
 const compareStores = (stores: Stores): Effect.Effect<NameComparison, StorageFailure> =>
   Effect.gen(function*() {
     const { light, names, params, together } = stores
@@ -169,7 +166,6 @@ export const removeFiles = (directory: Pick<typeof DataDirectory.Service, "file"
     )
   )
 
-/** Closes the light part and removes its files. */
 const retire = (stop: Effect.Effect<void>, directory: typeof DataDirectory.Service, keep: boolean) =>
   Effect.zipRight(stop, removeFiles(directory, keep))
 
@@ -183,11 +179,9 @@ interface Handover {
   readonly light: LightNode
   /** Called with the whole chain: the light part may fail from now on. */
   readonly settled: () => void
-  /** Closes the light part. */
   readonly stop: Effect.Effect<void>
 }
 
-/** Waits for the whole chain, compares the names of both, and ends the light part. */
 const handover = ({ light, settled, stop }: Handover) =>
   Effect.gen(function*() {
     const stores = yield* storesOf(light)
@@ -229,7 +223,6 @@ const handover = ({ light, settled, stop }: Handover) =>
     yield* Effect.asVoid(health.notice(differenceNotice))
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 
-/** Without a network. */
 const lightLayer = (settings: Settings, filename: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     Light.layer({
@@ -282,5 +275,4 @@ const make = (settings: Settings) =>
     })
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 
-/** As the settings and the data directory require. */
 export const layer = (settings: Settings) => Layer.scoped(LightPart, make(settings))

@@ -47,7 +47,6 @@ export interface LogFileOptions {
   readonly path: string
   /** Tells the operator in another way that the file cannot be written. Does not throw. */
   readonly complain: (message: string) => void
-  /** As `fs.writeSync`: returns the number of bytes written. */
   readonly write?: (file: number, bytes: Uint8Array) => number
 }
 
@@ -57,7 +56,6 @@ export class LogFile implements LogOutput {
   private file: number
   private readonly complain: (message: string) => void
   private readonly write: (file: number, bytes: Uint8Array) => number
-  /** Lines lost since the last successful write. */
   private lost = 0
   /** Whether the file ends within a line, because the disk was full. */
   private torn = false
@@ -94,7 +92,6 @@ export class LogFile implements LogOutput {
     }
   }
 
-  /** Reports the lost lines once the file can be written again. */
   private tellLoss(): void {
     const lost = this.lost
     this.lost = 0

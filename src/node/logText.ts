@@ -8,10 +8,7 @@ import { escapeUnsafe } from "../base/safeText.ts"
 import type { LogFormat, LogLevelName } from "../config/options.ts"
 import { toHex } from "../protocol/bytes.ts"
 
-/**
- * A log entry as one line. Texts from peers and clients are escaped and cut, so that they cannot end the line or change
- * its look.
- */
+/** One line per entry: texts from peers and clients are escaped and cut, so that they cannot end or restyle it. */
 
 export const LEVEL: Readonly<Record<LogLevel.LogLevel["_tag"], LogLevelName>> = {
   All: "debug",
@@ -32,7 +29,6 @@ export type LogEvent = Pick<
 export interface LogOutput {
   /** Takes one line, without its end. Does not throw. */
   readonly writeLine: (line: string) => void
-  /** Whether the output is a terminal with colours. */
   readonly colours: boolean
 }
 
@@ -88,7 +84,6 @@ const causeText = (cause: Cause.Cause<unknown>): string =>
 /** The message, and the facts from annotations, spans, further arguments and cause. */
 const entryOf = ({ annotations, cause, date, message, spans }: LogEvent): Entry => {
   const [first, ...parts] = Array.isArray(message) ? message : [message]
-  // A cause without a message becomes the message.
   const msg = first === undefined ? causeText(cause).split("\n", 1)[0] ?? "" : plain(first)
   return {
     msg: typeof msg === "string" ? msg : JSON.stringify(msg),
@@ -125,7 +120,6 @@ const shown = (value: Plain): string =>
 
 const COLOUR: Readonly<Record<LogLevelName, number>> = { debug: 90, info: 32, warn: 33, error: 31 }
 
-/** Time, level, subsystem, message, `key=value` facts. */
 export const textLine = (event: LogEvent, colours: boolean): string => {
   const { facts, msg } = entryOf(event)
   const level = LEVEL[event.logLevel._tag]

@@ -27,7 +27,6 @@ export interface LogOptions {
   readonly switches?: DebugSwitches
 }
 
-/** The subsystems whose debug entries are logged now. */
 export class DebugSwitches {
   private readonly on: Map<Subsystem, boolean>
 
@@ -35,7 +34,6 @@ export class DebugSwitches {
     this.on = new Map(SUBSYSTEMS.map((name) => [name, level === "debug" || debugSubsystems.includes(name)]))
   }
 
-  /** `undefined` for an unknown subsystem. */
   state(subsystem: unknown): boolean | undefined {
     return isSubsystem(subsystem) ? this.on.get(subsystem) : undefined
   }
@@ -58,7 +56,6 @@ const THRESHOLD: Readonly<Record<LogLevelName, LogLevel.LogLevel>> = {
   error: LogLevel.Error
 }
 
-/** The part of `process.stdout` that a log needs. */
 export interface LogStream {
   readonly isTTY?: boolean | undefined
   readonly write: (text: string) => unknown
@@ -68,13 +65,11 @@ export interface LogStream {
 const guarded = new WeakSet<LogStream>()
 
 /**
- * Keeps the process alive after the reader of a standard stream leaves: each write then emits `error` (EPIPE), and an
- * error event without a listener ends the process.
+ * A reader that leaves causes an `error` event (EPIPE) at each write, which would end the process without a listener.
  */
 const guard = (stream: LogStream): void => {
   if (guarded.has(stream)) return
   guarded.add(stream)
-  // The error cannot be reported: the log itself cannot be written.
   stream.on("error", () => {})
 }
 
@@ -126,7 +121,6 @@ const onHangup = (listener: () => void): Effect.Effect<void, never, Scope.Scope>
     () => Effect.sync(() => void process.off("SIGHUP", listener))
   )
 
-/** For problems of the log itself. */
 const complain = (message: string): void => void process.stderr.write(`svcd: ${message}\n`)
 
 /**

@@ -67,5 +67,4 @@ export const sampleMemory: Effect.Effect<Effect.Effect<void>, never, Budget> = E
     })
 )
 
-/** Sized from the heap limit of this process, with counts and logs of refusals. */
 export const layer: Layer.Layer<Budget> = Layer.provideMerge(Layer.scopedDiscard(observed), budgetLayer)

@@ -29,7 +29,6 @@ const LOCKED = 1_000_000
 
 interface Logged {
   readonly event: NameEvent
-  /** The log position of the operation that this event undoes. */
   readonly undoes: number | undefined
   isUndone: boolean
 }
@@ -37,7 +36,6 @@ interface Logged {
 export interface MemoryOperation {
   readonly name: Bytes
   readonly value: Bytes
-  /** The owner's script. */
   readonly address: Bytes
 }
 
@@ -78,7 +76,6 @@ export class MemoryChain {
     return hash256(utf8.encode(`transaction ${this.made}`))
   }
 
-  /** In the next block. */
   write({ address, name, value }: MemoryOperation): NameEntry {
     this.pass(1)
     const key = nameKey(name)
@@ -96,7 +93,6 @@ export class MemoryChain {
     return record
   }
 
-  /** Lets names expire. */
   pass(blocks: number): void {
     const last = this.height + blocks
     const due = [...this.records.values()]
@@ -159,7 +155,6 @@ export class MemoryChain {
     this.wake()
   }
 
-  /** Wakes waiting readers. */
   wake(): void {
     const woken = this.appended
     this.appended = Deferred.unsafeMake<void>(FiberId.none)
@@ -177,7 +172,6 @@ export class MemoryChain {
     })
   }
 
-  /** Waits while there are no events. */
   events(place: LogPlace): Effect.Effect<ReadonlyArray<NameEvent>> {
     return Effect.suspend(() => {
       const events: Array<NameEvent> = []

@@ -94,7 +94,6 @@ const ownerOf = ({ address }: OperationOptions): Either.Either<Bytes | undefined
     : Either.left(new InvalidRequest({ field: "address", reason: "is not an address of the network" }))
 }
 
-/** The test's changes of single names. */
 const changing = ({ chain, now, own, params }: {
   readonly chain: MemoryChain
   readonly own: Owner
@@ -121,12 +120,10 @@ const changing = ({ chain, now, own, params }: {
 interface Operating {
   readonly chain: MemoryChain
   readonly own: Owner
-  /** Fails if the client is closed or set to fail. */
   readonly call: <A, E>(effect: () => Effect.Effect<A, E>) => Effect.Effect<A, ClientFailure | E | MemoryFailure>
   readonly lifespan: Lifespan
   readonly scope: Scope.Scope
   readonly syncing: () => boolean
-  /** For an answer that the names do not allow yet. */
   readonly refuse: () => Effect.Effect<never, NotSynced>
 }
 

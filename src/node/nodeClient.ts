@@ -35,7 +35,6 @@ export const asClientFailure = (ended: Effect.Effect<void, NodeFailure>) =>
     )
   )
 
-/** Ends the client with the node; the program is notified and continues. */
 const ending = (lifespan: Lifespan) =>
   Effect.flatMap(Lifecycle, ({ ended }) =>
     asClientFailure(ended).pipe(
@@ -99,10 +98,8 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
     })
   })
 
-/** The default proof, and the wallet for operations. */
 export interface NodeClientOptions {
   readonly requireProof?: ProofLevel | undefined
-  /** The default wallet if missing. */
   readonly wallet?: string | undefined
 }
 

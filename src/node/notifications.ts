@@ -12,12 +12,8 @@ import type { EventFailure, NameEvents } from "../names/events/NameEvents.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { TransactionChange } from "../wallet/Wallet.ts"
 
-/**
- * Runs the operator's commands (`-blocknotify` and others), one at a time per kind. A command may hold a secret, so
- * logs have only its kind and its end.
- */
+/** Runs the operator's commands, one at a time per kind. They may hold secrets, so logs have only kind and end. */
 
-/** The status of a command, or why it has none. */
 type CommandEnd =
   | { readonly _tag: "Ended"; readonly status: number | string }
   | { readonly _tag: "TimedOut" }
@@ -78,10 +74,10 @@ const MAX_WAITING = 1_000
 /** For wallets, as a rescan has many transactions at once. */
 const MAX_WAITING_OF_WALLETS = 10_000
 
-/** Milliseconds that a command may run. */
+/** Milliseconds. */
 const LONGEST = 60_000
 
-/** In milliseconds, while the node waits for a command to stop. */
+/** Milliseconds, at the end of the node. */
 const LONGEST_AT_SHUTDOWN = 10_000
 
 const run = (kind: keyof NotifySettings, command: string, limit: { readonly milliseconds: number }) =>
@@ -126,7 +122,6 @@ export const walletCommand = (command: string, { block, txid, wallet }: Transact
     }
   })
 
-/** Runs `-walletnotify` for the transactions of wallets. */
 export const notifyOfWallets = (
   { walletnotify }: NotifySettings,
   changes: Stream.Stream<TransactionChange>
@@ -147,7 +142,6 @@ const namesOf = (event: NameEvent): ReadonlyArray<Bytes> => {
 
 export interface NotifiedNames {
   readonly log: Pick<typeof NameEvents.Service, "news" | "now" | "page">
-  /** During the download of the chain, no command runs. */
   readonly syncing: Effect.Effect<boolean>
 }
 
@@ -191,9 +185,8 @@ export const notifyOfNames = (
   })
 
 /**
- * Reports to systemd, or another manager that sets `NOTIFY_SOCKET`, that the node is ready (`Type=notify`;
- * sd_notify(3)). Node.js cannot send to such a socket, so systemd's program does. Without it the node runs all the
- * same.
+ * Reports to systemd, or another manager that sets `NOTIFY_SOCKET`, that the node is ready (sd_notify(3)). Node.js
+ * cannot send to such a socket, so systemd's program does; without it the node runs all the same.
  */
 const tellServiceManager: Effect.Effect<void> = Effect.suspend(() => {
   if ((process.env["NOTIFY_SOCKET"] ?? "") === "") return Effect.void
@@ -210,16 +203,12 @@ const tellServiceManager: Effect.Effect<void> = Effect.suspend(() => {
 
 export interface NotifiedNode {
   readonly events: Stream.Stream<ChainEvent>
-  /** Warnings, each as it appears. */
   readonly warnings: Stream.Stream<string>
-  /** During the download of the chain, no command runs. */
+  /** No command runs during the download of the chain. */
   readonly syncing: Effect.Effect<boolean>
 }
 
-/**
- * Runs `-blocknotify` for blocks, `-alertnotify` for warnings, and `-startupnotify` now; reports that the node is
- * ready.
- */
+/** Runs `-blocknotify`, `-alertnotify`, and `-startupnotify` now; reports that the node is ready. */
 export const notifyOfNode = (
   settings: NotifySettings,
   { events, syncing, warnings }: NotifiedNode
@@ -245,7 +234,6 @@ export const notifyOfNode = (
     yield* Effect.forkScoped(told)
   })
 
-/** Waits for `-shutdownnotify`, with a limit. */
 export const notifyOfShutdown = ({ shutdownnotify }: NotifySettings): Effect.Effect<void> =>
   Effect.forEach(
     shutdownnotify,

@@ -14,7 +14,6 @@ import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 type Wanted = Pick<Settings, "chain" | "peers" | "rpc">
 
-/** The handlers while the node starts. */
 export const layer = ({ rpc }: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
   Layer.unwrapEffect(Effect.map(Lifecycle, ({ phase }) =>
     Pages.layerFrom([

@@ -36,7 +36,7 @@ import { Services } from "../network/wire/messages/version.ts"
 import type { AddressNetwork } from "../network/wire/netAddress.ts"
 import type { Network } from "../protocol/networks.ts"
 
-/** Milliseconds between two address relays. */
+/** Milliseconds. */
 const GOSSIP_TICK = 1000
 
 /** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
@@ -70,7 +70,6 @@ interface GossipParts {
   readonly initialDownload: Effect.Effect<boolean>
 }
 
-/** Relays addresses while the scope is open. */
 const makeGossip = (
   peers: PeerSettings,
   { initialDownload, network, random, services, store }: GossipParts
@@ -114,7 +113,6 @@ const makeGossip = (
     return gossip
   })
 
-/** The handlers of peer messages: sync, relay, serving, addresses. */
 const makeHandlers = (
   { chain: { network, prune }, peers }: NetworkSettings,
   peersFile: string
@@ -184,7 +182,6 @@ const managerOptions = ({ peers }: NetworkSettings, network: Network): PeerManag
   externalAddresses: externalAddresses(peers, network.defaultP2pPort)
 })
 
-/** The network of a node: finds peers, and follows, serves and relays. */
 export const layer = (settings: NetworkSettings, peersFile: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     PeerManager.layer(managerOptions(settings, params.network)).pipe(

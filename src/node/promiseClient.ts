@@ -24,7 +24,6 @@ const LEVELS = new Map<string, LogEntry["level"]>([
   ["Warning", "warn"]
 ])
 
-/** Sends log entries only to the program's listener, if there is one. */
 const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
   if (log === undefined) return Logger.remove(Logger.defaultLogger)
   return Logger.replace(

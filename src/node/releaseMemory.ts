@@ -35,11 +35,10 @@ export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
 
 export const collectGarbage = collectGarbageUpTo(MOST_HEAP)
 
-/** Whether a light part knows all names and their signatures. */
 export const isLightSettled = ({ progress }: Pick<LightNode, "progress">): Effect.Effect<boolean> =>
   Effect.map(progress, ({ phase, unchecked }) => phase === "ready" && unchecked === 0)
 
-/** Waits until a node has nothing left to do, then releases memory, once. */
+/** Once, when a node has nothing left to do. */
 export const releaseMemory = (
   settled: Effect.Effect<boolean>,
   release = collectGarbage

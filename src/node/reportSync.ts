@@ -31,7 +31,6 @@ const isSamePlace = (a: Facts, b: Facts): boolean =>
   a.height === b.height && a.headers === b.headers && a.blocks === b.blocks && a.of === b.of &&
   a.names === b.names && a.unchecked === b.unchecked && a.percent === b.percent
 
-/** Decides which reports of a light start are worth an entry: new phases, and progress in one. */
 export class PhaseLog {
   #told: { readonly at: Millis; readonly facts: Facts } | undefined
 
@@ -48,7 +47,7 @@ export class PhaseLog {
   }
 }
 
-/** Logs the phases of a light start and their progress. It ends with the window: the chain has its own entries. */
+/** Ends with the window: the chain has its own entries. */
 export const logSync = Effect.gen(function*() {
   const { report } = yield* SyncReporter
   const { current } = yield* LightPart
@@ -90,7 +89,6 @@ export type SyncNotice =
   | { readonly _tag: "Alone"; readonly minutes: number }
   | { readonly _tag: "Accompanied" }
 
-/** Decides which observations of a node are worth a log entry. */
 export class SyncLog {
   #begun: Begun | undefined
   #aloneSince: Millis | undefined

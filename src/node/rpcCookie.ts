@@ -18,7 +18,6 @@ const PASSWORD_BYTES = 32
 
 export class CookieUnwritable extends Schema.TaggedError<CookieUnwritable>()("CookieUnwritable", {
   path: Schema.String,
-  /** The system's code, such as `EACCES`. */
   code: Schema.String
 }) {
   override get message(): string {

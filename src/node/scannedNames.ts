@@ -16,13 +16,11 @@ export interface ScannedSearch<E> {
   /** Of the window. Each name has its own proof. */
   readonly asOf: Freshness
   readonly options: Requirement
-  /** Fails the search for a record with a weaker proof than required. */
   readonly refuse: (asOf: Freshness) => Effect.Effect<never, NotSynced>
   /** The freshness after all names: the window may begin again meanwhile, and lack names. */
   readonly atEnd: Effect.Effect<Freshness, E>
 }
 
-/** In the order of the scan. */
 export const findScanned = <E>(
   scan: Stream.Stream<NameAnswer, E>,
   { asOf, atEnd, options, params, query, refuse }: ScannedSearch<E>

@@ -31,7 +31,6 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   delegate: "is no longer read: use import"
 }
 
-/** How a higher item limits the items of a level. */
 interface Limits {
   /** The item that suppresses all records, except glue for these hosts. */
   readonly by: "ns" | "translate" | undefined
@@ -76,7 +75,6 @@ const checkOnions = (part: Located, findings: Findings): ReadonlyArray<string> =
     return [host]
   })
 
-/** The records as programs use them: some items suppress others. */
 const suppressed = (
   items: ReadonlyMap<string, Located>,
   { by, glue }: Limits,

@@ -90,7 +90,6 @@ const listed = (items: ReadonlyArray<FormItem | undefined>): ReadonlyArray<FormI
 
 const plainLine = ({ line }: FormRow): string => line
 
-/** An item of the domain itself. */
 const ownItem = (key: DomainField, item: string): FormField<DomainField> => ({
   key,
   read: (object) => listed([readItem(object, [item])]),
@@ -164,10 +163,8 @@ const tor: FormField<DomainField> = {
   shape: () => "texts"
 }
 
-/** In the order of its lines. */
 const BELOW = ["ip", "ip6", "alias", "ns", "ds", "txt"] as const
 
-/** Keys of `map` that other fields show. */
 const TAKEN: ReadonlySet<string> = new Set(["", "_tcp", "_udp", "_tor"])
 
 const subdomainsOf = (object: LocatedObject): ReadonlyArray<string> => {

@@ -96,7 +96,6 @@ const ns: ItemReader = (part, place) =>
     return name === undefined ? [] : [{ type: "NS", data: name }]
   })
 
-/** The records of a list, each with this number of fields. */
 const rowsOf = (part: Located, { findings }: DomainPlace, fields: number): ReadonlyArray<LocatedArray> => {
   if (part.kind !== "array") {
     findings.wrongType(part, "a list of lists")

@@ -31,7 +31,6 @@ export interface Finding {
 }
 
 export interface Report extends Omit<Finding, "path" | "line" | "column"> {
-  /** `undefined`: the whole. */
   readonly part?: { readonly at: number; readonly path: string } | undefined
 }
 
@@ -67,7 +66,6 @@ export class Findings {
     this.error(part, "wrong-type", `is ${KINDS[part.kind]}, not ${wanted}`)
   }
 
-  /** Reports anything but a text. */
   text(part: Located, wanted: string): LocatedText | undefined {
     if (part.kind === "text") return part
     this.wrongType(part, wanted)

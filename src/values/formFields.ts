@@ -10,7 +10,6 @@ import { isFault, type Located, type LocatedObject, memberOf, readLocatedJson } 
 /** A missing field has no lines, or asks for no change. */
 export type FormLines<Key extends string> = Readonly<Partial<Record<Key, ReadonlyArray<string>>>>
 
-/** A line that cannot be written. */
 export interface FormFault<Key extends string = string> {
   readonly field: Key
   /** From 1 on. */
@@ -29,7 +28,6 @@ export type WrittenForm<Key extends string> =
   | { readonly value: string }
   | { readonly faults: ReadonlyArray<FormFault<Key>> }
 
-/** An item of a value as lines. */
 export interface FormItem {
   readonly path: KeyPath
   readonly rows: ReadonlyArray<FormRow>
@@ -42,17 +40,14 @@ export interface FormRow {
   readonly part: Located
 }
 
-/** A row that a form asks for. */
 export interface WantedRow {
   readonly path: KeyPath
-  /** As in `FormRow`. */
   readonly line: string
   /** The place among the lines of its field, from 1 on. */
   readonly number: number
   readonly written: LineWritten
 }
 
-/** How an item is written. */
 export type Shape =
   /** A text, or a list of texts. */
   | "texts"
@@ -93,7 +88,6 @@ export const itemAt = (
   return rows.length === 0 ? undefined : { path, rows, shown: part.path }
 }
 
-/** An empty value counts as an empty object. */
 const objectOf = (value: string): { readonly text: string; readonly object: LocatedObject } | undefined => {
   const text = value.trim() === "" ? "{}" : value
   const object = readLocatedJson(text)
@@ -117,7 +111,6 @@ export const readForm = <Key extends string>(
   return { lines, kept: pathsBeside(read.object, shown) }
 }
 
-/** Trimmed, without blank lines. */
 export const linesOf = (text: string): ReadonlyArray<string> =>
   text.split(/\r\n|\r|\n/).map((line) => line.trim()).filter((line) => line !== "")
 
@@ -177,7 +170,6 @@ const barrierTo = (
     : undefined
 }
 
-/** Puts the lines of a field into a tree. */
 const putField = <Key extends string>(
   field: FormField<Key>,
   lines: ReadonlyArray<string>,

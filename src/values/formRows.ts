@@ -7,7 +7,6 @@ import type { Located } from "./locatedJson.ts"
 
 /** Lines of a form and their JSON. A line looks like the same record in DNS tools. */
 
-/** The JSON of a line, or its problem. */
 export type LineWritten = { readonly json: string } | { readonly wrong: string }
 
 const wrong = (message: string): LineWritten => ({ wrong: message })
@@ -79,7 +78,6 @@ const record = (line: string, { first, form }: { readonly first: number; readonl
 
 const DS_FORM = "four parts: key tag, algorithm, digest type, and the digest in hexadecimal digits"
 
-/** Accepts a line of a zone file. */
 export const writeDs = (line: string): LineWritten =>
   record(line.replace(/^.*\sDS\s+/i, ""), { first: 65_535, form: DS_FORM })
 

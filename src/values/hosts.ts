@@ -36,7 +36,6 @@ export const canonicalIpv6 = (text: string): string | undefined => {
   return shortest([...before, ...Array.from({ length: missing }, () => 0), ...after])
 }
 
-/** Writes `::` for the first longest run of at least two zeros. */
 const shortest = (groups: ReadonlyArray<number>): string => {
   let run = { from: 0, length: 0 }
   for (let from = 0; from < groups.length; from++) {

@@ -86,7 +86,6 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
 
 export interface IdentityPlace {
   readonly findings: Findings
-  /** The part of the name after its slash. */
   readonly label: string
 }
 

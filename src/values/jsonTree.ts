@@ -1,10 +1,7 @@
 import { escapeUnsafe } from "../base/safeText.ts"
 import type { Located, LocatedObject } from "./locatedJson.ts"
 
-/**
- * JSON with local changes. Everything else keeps its text: numbers, escapes, the order of members and repeated members.
- * Only white space between members is lost.
- */
+/** JSON with local changes. Everything else keeps its text and order; only white space between members is lost. */
 
 /** From the top to a member, such as `["map", "www", "ip"]`. */
 export type KeyPath = ReadonlyArray<string>
@@ -17,7 +14,6 @@ interface Member {
   value: JsonTree | string
 }
 
-/** Values other than objects are kept as JSON. */
 export class JsonTree {
   readonly #members: Array<Member>
 
@@ -69,7 +65,6 @@ export class JsonTree {
   }
 }
 
-/** `undefined` if the part is not an object. */
 export const treeOf = (part: Located, text: string): JsonTree | undefined =>
   part.kind === "object"
     ? new JsonTree(part.members.map(({ key, value }) => ({

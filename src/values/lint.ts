@@ -13,7 +13,6 @@ export interface Lint {
   /** In the order of the text, errors and warnings mixed. */
   readonly findings: ReadonlyArray<Finding>
   readonly programs: ReadonlyArray<ProgramView>
-  /** Of the value. */
   readonly bytes: number
 }
 
@@ -83,7 +82,6 @@ const checkLength = ({ length }: Bytes, findings: Findings): void => {
   })
 }
 
-/** Reports repeated keys in the whole value. */
 const checkKeys = (part: Located, findings: Findings): void => {
   if (part.kind === "array") { for (const item of part.items) checkKeys(item, findings) }
   if (part.kind !== "object") return

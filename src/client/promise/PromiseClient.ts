@@ -68,8 +68,8 @@ export interface PromiseClient extends AsyncDisposable {
   /** The unexpired names in a namespace: the shortest first, then in byte order. */
   readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
   /**
-   * Names by content, owner, last change or expiry. The loop ends after the last name, or with `break`, the signal or
-   * the client.
+   * Names by content, owner, last change or expiry. The loop ends after the last one, or with `break`, signal or
+   * client.
    */
   readonly findNames: (filter: FindFilter & CallOptions) => AsyncIterableIterator<NameRecord>
   /**
@@ -86,8 +86,8 @@ export interface PromiseClient extends AsyncDisposable {
    */
   readonly ready: (level?: ProofLevel | null, options?: CallOptions) => Promise<Freshness>
   /**
-   * Resolves when the client has ended: to `undefined` after `close`, or to the error of the failed node in this
-   * process, with which calls then reject.
+   * Resolves at the client's end: to `undefined` after `close`, or to the error of the failed node that calls reject
+   * with.
    */
   readonly closed: Promise<Error | undefined>
   /** Releases files, sockets and threads, then resolves. Repeated calls are harmless. */

@@ -5,10 +5,7 @@ import * as storage from "../../storage/errors.ts"
 import * as wallet from "../../wallet/errors.ts"
 import * as client from "../errors.ts"
 
-/**
- * The errors of `svcd/promise`: a plain class for each failure of `NameClient`, with the tag as its name
- * (`plainError.ts`).
- */
+/** A plain class for each failure of `NameClient`, with the tag as its name (`plainError.ts`). */
 
 type PlainError<Tag extends string, Fields> = Error & Fields & { readonly _tag: Tag }
 

@@ -3,10 +3,8 @@ import * as classes from "./errors.ts"
 
 type ByTag = { readonly [E in classes.SvcdError as E["_tag"]]: E }
 
-/** The type requires a class for each failure of `NameClient`. */
 const CLASSES: { readonly [Tag in original.SvcdError["_tag"]]: new(fields: ByTag[Tag]) => ByTag[Tag] } = classes
 
-/** The failures of `NameClient` have the tags and fields of the classes. */
 const isFailure = (error: unknown): error is classes.SvcdError =>
   error instanceof Error && "_tag" in error && typeof error._tag === "string" && Object.hasOwn(CLASSES, error._tag)
 

@@ -26,18 +26,14 @@ export const optionsOfConfig = <Options, A, E, R>(
  * together are checked as one record.
  */
 export class NodeSettings extends Context.Tag("svcd/NodeSettings")<NodeSettings, {
-  /** For the parts below the network. */
   readonly settings: Settings
-  /** With the options of a part. */
   readonly with: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
-  /** For the network. */
   readonly withPeers: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
 }>() {}
 
 export interface PartOptions {
   readonly layer: LayerName
   readonly options: object
-  /** Values that override those below. */
   readonly values?: GivenValues
   /** Whether the options are for one of several servers. */
   readonly isServer?: boolean
@@ -45,7 +41,6 @@ export interface PartOptions {
 
 const invalid = (problem: OptionProblem): InvalidConfig => new InvalidConfig(problem)
 
-/** The options of the parts so far, for parts that are built later. */
 class Known {
   #given: GivenValues
   #layers: ReadonlyArray<LayerName>
@@ -59,7 +54,6 @@ class Known {
     return Either.mapLeft(settingsWith(this.#given, this.#layers), invalid)
   }
 
-  /** Adds the options of a part. */
   readonly extend = (
     { isServer = false, layer, options, values }: PartOptions
   ): Either.Either<Settings, InvalidConfig> =>
@@ -83,7 +77,6 @@ class Known {
 
 const isEmpty = (options: object): boolean => Object.values(options).every((value) => value === undefined)
 
-/** Settings that were decoded as a whole: no part adds to them. */
 export const wholeSettings = (settings: Settings): typeof NodeSettings.Service => {
   const same = ({ options }: PartOptions): Either.Either<Settings, InvalidConfig> =>
     isEmpty(options)

@@ -23,7 +23,6 @@ import type { InvalidWalletRequest } from "../../wallet/errors.ts"
 import * as Memory from "../memory.ts"
 import { NodeSettings } from "./NodeSettings.ts"
 
-/** What every node has before it opens anything. */
 export type NodeBase =
   | Budget
   | DataDirectory.DataDirectory
@@ -36,10 +35,7 @@ export type NodeBase =
   | Samples.Samples
   | Scheduler.Scheduler
 
-/**
- * The base of a node, over its settings and publishers. A function, because a constant layer would be shared by two
- * nodes of a program.
- */
+/** A function, because a constant layer would be shared by two nodes of a program. */
 export const baseLayer = () =>
   Layer.unwrapEffect(
     Effect.map(
@@ -85,14 +81,12 @@ export const following = (
     (control) => Effect.zipRight(Effect.addFinalizer(() => control.unregister(follower)), control.register(follower))
   )
 
-/** Reports a step of the start to callers that wait, and to the log. */
 export const starting = (step: string): Effect.Effect<void, never, Lifecycle.Lifecycle> =>
   Effect.flatMap(
     Lifecycle.Lifecycle,
     ({ warmUp }) => Effect.zipRight(warmUp(step), Effect.logDebug("starting", { step }))
   )
 
-/** The node ends if the background work fails. */
 export const inBackground = <R>(
   work: Effect.Effect<unknown, Lifecycle.NodeFailure, R>
 ): Effect.Effect<void, never, R | Lifecycle.Lifecycle | Scope.Scope> =>

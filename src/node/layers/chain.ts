@@ -51,7 +51,6 @@ import { sampleChain } from "./samples.ts"
 export type Reindex = "chainstate" | "all"
 
 interface ReindexDirectories {
-  /** The data directory, with `names.db`. */
   readonly path: string
   readonly chainstate: string
 }
@@ -163,7 +162,6 @@ const indexesOf = ({ chain }: Settings) =>
 /** Completes when the files of the options are imported. */
 export class FilesImported extends Context.Tag("svcd/FilesImported")<FilesImported, Deferred.Deferred<void>>() {}
 
-/** Blocks of an import are summed up instead. */
 const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
   Stream.runForEach(chain.events, (event) => {
     if (event._tag === "BlockDisconnected") {
@@ -177,7 +175,6 @@ const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
     return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
   }))
 
-/** Background work of an open chain. */
 const running = (settings: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {

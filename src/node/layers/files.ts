@@ -41,7 +41,6 @@ const clock = (seconds: number): string => {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
-/** One line with a bar, never longer than the terminal is wide. */
 export const drawBar = (progress: ImportProgress, columns: number): string => {
   const { blocksPerSecond, etaSeconds, height, share } = summarize(progress)
   const percent = `${String(Math.floor(100 * share)).padStart(3)}%`
@@ -51,10 +50,7 @@ export const drawBar = (progress: ImportProgress, columns: number): string => {
   return barLine({ facts, share }, columns)
 }
 
-/**
- * Shows the progress of an import until it is interrupted: a bar on a terminal, else periodic lines in the log, the
- * first once there are numbers.
- */
+/** A bar on a terminal, else periodic lines in the log, the first once there are numbers. Runs until interrupted. */
 export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effect<never, never, Chain> =>
   Effect.flatMap(Chain, (chain) => {
     const look = Effect.flatMap(chain.progress, ({ importing }) => {
@@ -75,7 +71,6 @@ export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effec
     )
   })
 
-/** Logs the result. */
 const importBlocks = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const sink = yield* ChainSink
@@ -102,7 +97,6 @@ const importBlocks = (files: ReadonlyArray<string>) =>
     })
   })
 
-/** Waits until the header of the snapshot's base block is known. */
 const loadSnapshot = (file: string) =>
   Effect.gen(function*() {
     const snapshots = yield* Snapshots

@@ -16,13 +16,10 @@ import * as NodePages from "../pages.ts"
 /** The listener of JSON-RPC. It answers at once, with -28 until the node's methods exist. */
 
 export class ListenerStart extends Context.Tag("svcd/ListenerStart")<ListenerStart, {
-  /** The health of the node, once it exists. */
   readonly health: Slot<Effect.Effect<HealthReport>>
-  /** Its methods exist. */
   readonly running: Effect.Effect<void>
 }>() {}
 
-/** The report until the node is built. */
 const starting = ({ chain: { network } }: Settings): HealthReport => ({
   network,
   initializing: true,
@@ -66,9 +63,7 @@ const noteCalls = ({ rpc: { checkAnswers } }: Settings, shows: () => boolean) =>
   }))
 
 export interface ListenerAccess {
-  /** Without a user, no credentials are required. */
   readonly credentials: Credentials | undefined
-  /** Whether the log shows each call. */
   readonly showsCalls: () => boolean
 }
 

@@ -54,14 +54,12 @@ const reportOf = ({ chain: { network } }: Settings) =>
     })
   })
 
-/** An application adds a method that the node has. */
 export class MethodExists extends Schema.TaggedError<MethodExists>()("MethodExists", { method: Schema.String }) {
   override get message(): string {
     return `${this.method} is a method of the node already`
   }
 }
 
-/** An application's additions. */
 export interface OwnAnswers {
   readonly methods: ReadonlyArray<Method>
   readonly handlers: ReadonlyArray<AnyHandler>
@@ -96,7 +94,6 @@ const readThread = Layer.unwrapEffect(
   Effect.map(DataDirectory, (directory) => ReadThread.layer({ namesFile: directory.file("names.db") }))
 )
 
-/** The methods, pages and health of a node, on its listener. */
 export const methodsLayer = (settings: Settings, own: OwnAnswers = { methods: [], handlers: [] }) =>
   answering(settings, own).pipe(
     Layer.provide(readThread),

@@ -28,10 +28,7 @@ import { sampleNames, sampleSync } from "./samples.ts"
 
 /** The names of a chain: their file, answers and progress. */
 
-/**
- * Empties names from a snapshot that the chain did not begin with: it was removed or found invalid. Runs before the
- * follower of the names is registered.
- */
+/** Empties names from a removed or invalid snapshot. Runs before their follower is registered. */
 export const restartNames = Effect.gen(function*() {
   const { beganAt } = yield* Snapshots
   const { beginning, follower } = yield* NameDb
@@ -71,7 +68,6 @@ const isSettled = Effect.gen(function*() {
   })
 })
 
-/** Brings the names to the tip of the chain before anything answers from them. */
 const catchingUp = Layer.scopedDiscard(
   Effect.gen(function*() {
     const { follower } = yield* Names.NameDb
@@ -105,7 +101,6 @@ export type ProvidedByNameDb =
 /** The options of the names. */
 export type NameDbOptionsGiven = OptionsOf<"NameDb">
 
-/** Includes settings that the chain's may lack. */
 export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
     Effect.flatMap(NodeSettings, (node) => node.with({ layer: "NameDb", options })),

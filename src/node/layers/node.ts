@@ -54,7 +54,6 @@ export const logStarted = Effect.gen(function*() {
   yield* Effect.logInfo("node started", { version, network, height, hash: displayHash(header.hash), dataDir })
 }).pipe(Effect.annotateLogs("subsystem", "chain"))
 
-/** The node of settings, in its data directory. */
 export const nodeOver = <E>(settings: Layer.Layer<NodeSettings, E>) =>
   Layer.effectDiscard(logStarted).pipe(
     Layer.provideMerge(partsLayer()),

@@ -33,7 +33,6 @@ const running = (settings: Settings) =>
       const { pruning } = yield* ChainControl
       const { add, addTotals } = yield* Samples
       yield* pruning.begin
-      // Without peers there is nothing to catch up with.
       if (settings.peers.maxPeers > 0) yield* Effect.forkScoped(withoutSpan(reportSync))
       yield* loadFiles(settings.chain)
       yield* add(yield* samplePeers)

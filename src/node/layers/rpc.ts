@@ -28,7 +28,6 @@ export interface OwnParts<M extends AnyMethods = AnyMethods, T extends AnyRoutes
   readonly routes?: T | undefined
 }
 
-/** The services of a handler. */
 type NeedsOf<T> = T extends OwnMethod<infer R> ? R : T extends OwnRoute<infer R> ? R : never
 
 /** The services of all handlers. */
@@ -45,7 +44,6 @@ const refusal = (problem: OptionProblem): Either.Either<never, InvalidConfig> =>
 const repeatedIn = (values: ReadonlyArray<string>): string | undefined =>
   values.find((value, at) => values.indexOf(value) !== at)
 
-/** Checks names and paths before anything listens. */
 const checkOwn = ({ methods = [], routes = [] }: OwnParts): Either.Either<void, InvalidConfig> => {
   const [names, paths] = [methods.map(({ name }) => name), routes.map(({ path }) => path)]
   const wrong = names.find((name) => !isMethodName(name))
@@ -71,7 +69,6 @@ const NO_ACCESS = "RPC needs no credentials: every program of this machine may c
 /** Marks a missing address: a different default is for nodes without a listener. */
 const LISTEN_ADDR = OPTIONS.rpcaddr.default
 
-/** The options, and handlers with the services of one context. */
 interface RpcParts<R> {
   readonly given: RpcServerOptions
   readonly methods: ReadonlyArray<OwnMethod<R>>

@@ -2,7 +2,6 @@ import type { Settings } from "../../config/settings.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../../consensus/params.ts"
 import { networks } from "../../protocol/networks.ts"
 
-/** With changes for tests. */
 export const paramsFor = (
   { anchor, assumeValid, minimumChainWork, network, test, testActivationHeights, versionBits }: Settings["chain"]
 ): ConsensusParams => {

@@ -31,7 +31,7 @@ const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
       pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
 
-/** Brings the wallets of the start to the tip. Wallets loaded later follow by themselves. */
+/** Only the wallets of the start; wallets loaded later follow by themselves. */
 const catchingUp = ({ notify }: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {
@@ -89,7 +89,6 @@ export const walletLayer = (options: OptionsOf<"Wallet"> = {}) =>
     (settings) => Layer.merge(catchingUp(settings), ExpiringNames.layer).pipe(Layer.provideMerge(walletsOf(settings)))
   )).pipe(inNode)
 
-/** The services below a wallet. */
 type BelowWallet = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb
 
 /** The wallets of the node: the default one, and named ones. */

@@ -1,7 +1,7 @@
-/** Milliseconds over which the speed is measured. */
+/** Milliseconds. */
 const WINDOW = 60_000
 
-/** Least milliseconds between two samples: this limits their number, however often the page is requested. */
+/** Milliseconds between two samples: limits their number, however often the page is requested. */
 const STEP = 1_000
 
 /** Milliseconds after which a speed is meaningful. */
@@ -13,7 +13,6 @@ interface Sample {
   readonly height: number
 }
 
-/** Blocks a second, measured from irregular requests. */
 export class SyncSpeed {
   #samples: ReadonlyArray<Sample>
 
@@ -21,7 +20,7 @@ export class SyncSpeed {
     this.#samples = [first]
   }
 
-  /** Records the height. Returns the blocks a second since about a minute ago; `undefined` while it is unknown. */
+  /** Returns the blocks per second since about a minute ago, if known. */
   note(sample: Sample): number | undefined {
     const last = this.#samples.at(-1)
     if (last !== undefined && sample.at - last.at >= STEP) {

@@ -19,49 +19,43 @@ import {
 import { operationWord, plainWord, type SetRecord, waitingWord } from "../protocol/operationWord.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
-/** What operations on names did, in words: each is compared with the record that it replaces. */
+/** What operations on names did, in words, compared with the record that they replace. */
 
-/** An operation with its word; a commitment has none. */
 export interface WordedOperation {
   readonly operation: NameOperation
   readonly word: string | undefined
 }
 
-/** The name outputs of a transaction. */
 export const nameScriptsOf = ({ outputs, version }: Transaction): ReadonlyArray<NameScript> =>
   version === NAME_TX_VERSION ? outputs.flatMap(({ script }) => parseNameScript(script) ?? []) : []
 
-/** How many operations of some transactions set records. */
 const settingsIn = (transactions: ReadonlyArray<Transaction>): number =>
   transactions.flatMap(nameScriptsOf).filter(({ operation }) => operation.op !== "name_new").length
 
-/** The record that a name output sets; `undefined` for a commitment, which sets none. */
+/** `undefined` for a commitment, which sets none. */
 const recordOf = ({ address, operation }: NameScript): SetRecord & { readonly name: Bytes } | undefined =>
   operation.op === "name_new"
     ? undefined
     : { op: operation.op, name: operation.name, value: operation.value, address }
 
-/** A waiting operation that sets a record. */
+/** A pending operation that sets a record. */
 export interface WaitingSetting {
   readonly entry: PoolEntry
   readonly operation: NameSetting
-  /** What it will have done. */
   readonly word: string
 }
 
 export interface Deeds {
-  /** The operations of some transactions of a block, in its order. */
+  /** In block order. */
   readonly ofBlock: (
     placed: { readonly block: Block; readonly info: Pick<HeaderInfo, "confirmations" | "height"> },
     range: { readonly from: number; readonly to: number }
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<WordedOperation>>>
-  /** The operation of a waiting transaction; `undefined` for one without. */
   readonly waiting: (entry: PoolEntry) => Effect.Effect<WordedOperation | undefined>
-  /** Those of waiting transactions that set records. */
   readonly settings: (entries: ReadonlyArray<PoolEntry>) => Effect.Effect<ReadonlyArray<WaitingSetting>>
 }
 
-/** Makes the words. Where names are behind the chain, or cannot be read, they are those without a comparison. */
+/** Where names are behind the chain or unreadable, the words lack the comparison. */
 export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswers | NameDb> = Effect.gen(function*() {
   const { network } = (yield* Chain).params
   const names = yield* NameDb
@@ -74,7 +68,7 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
       const limit = settingsIn(shown)
       let id = firstOperationAt(height) + settingsIn(transactions.slice(0, from))
       const range = { from: id, to: id + limit }
-      // Names know the operations of the best chain alone.
+      // Names know only the operations of the best chain.
       const logged = limit === 0 || confirmations <= 0
         ? []
         : yield* Effect.orElseSucceed(names.readLog((log) => log.operations(range, { limit, before: true })), () => [])
@@ -89,7 +83,7 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
       )
     })
 
-  /** The record that is there when a waiting operation on a name comes into a block. */
+  /** The record before a pending operation is confirmed. */
   const before = (name: Bytes, entry: PoolEntry) =>
     Effect.gen(function*() {
       const queue = pool.pending(nameKey(name))

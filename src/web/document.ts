@@ -2,8 +2,6 @@ import { createHash } from "node:crypto"
 import type { PageAnswer } from "../http/Pages.ts"
 import { escape, type Html } from "./html.ts"
 
-/** Documents with one style and one script, and their headers. */
-
 const hashOf = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
 
 export interface Looks {
@@ -12,8 +10,8 @@ export interface Looks {
 }
 
 /**
- * The browser loads, runs and sends only what is named here: the one style and the one script by their hashes, the icon
- * within the page, requests to this server. No frame shows the page. Only a page beside the overview has a base.
+ * The browser loads, runs and sends only what is named here: one style and one script by hash, the inline icon,
+ * requests to this server. No frame shows the page. Only a page beside the overview has a base.
  */
 const policyOf = ({ script, style }: Looks, base: "'none'" | "'self'"): string =>
   [
@@ -43,7 +41,7 @@ const headersOf = (policy: string): Readonly<Record<string, string>> => ({
   ...COMMON
 })
 
-/** An icon within the page: otherwise a browser would request one. */
+/** Inline: otherwise a browser would request one. */
 const ICON = "data:image/svg+xml," + encodeURIComponent(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a56a5'/>" +
     "<path d='M5 12V4l6 8V4' fill='none' stroke='#fff' stroke-width='2' stroke-linejoin='round'/></svg>"
@@ -55,12 +53,12 @@ export interface DocumentContent {
   readonly body: Html
   /** What links are relative to; empty for the page itself. */
   readonly base: string
-  /** Seconds after which a browser without script reloads. */
+  /** Seconds, for a browser without script. */
   readonly reloadAfter?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Makes documents that look the same. The style and the script are constants: the policy names their hashes. */
+/** Style and script are constants, whose hashes the policy names. */
 export const documents = (looks: Looks): (content: DocumentContent) => PageAnswer => {
   const plain = headersOf(policyOf(looks, "'none'"))
   const withBase = headersOf(policyOf(looks, "'self'"))
@@ -78,10 +76,9 @@ export const documents = (looks: Looks): (content: DocumentContent) => PageAnswe
   })
 }
 
-/** For an answer without a document. */
 const EMPTY_POLICY = policyOf({ style: "", script: "" }, "'none'")
 
-/** Redirects to another page, by an address in which nothing needs escaping. */
+/** Nothing in the address needs escaping. */
 export const redirect = (address: string, headers: Readonly<Record<string, string>> = {}): PageAnswer => ({
   status: 303,
   headers: {

@@ -3,12 +3,12 @@ import { type Html, html } from "./html.ts"
 
 /** Times and hashes for display; numbers, spans and sizes: `base/quantities.ts`. */
 
-/** Seconds within which a moment is "now". */
+/** Within which a moment is "now". */
 export const NOW_SECONDS = 5
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" })
 
-/** The distance of a moment from now, in the largest unit that fits once: `3 min. ago`, `in 2 days`. */
+/** In the largest unit that fits once: `3 min. ago`, `in 2 days`. */
 export const distance = (seconds: number): string => {
   const length = Math.abs(seconds)
   if (length < NOW_SECONDS) return "now"
@@ -16,7 +16,7 @@ export const distance = (seconds: number): string => {
   return relative.format(Math.trunc(seconds / each), unit)
 }
 
-/** The largest moment that a date can hold, in seconds. */
+/** The limit of dates, in seconds. */
 const LAST_MOMENT = 8_640_000_000_000
 
 const isoOf = (seconds: number): string => new Date(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT)).toISOString()
@@ -26,18 +26,18 @@ export const moment = (seconds: number): string => `${isoOf(seconds).slice(0, -8
 
 const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
 
-/** A day, for times that are not known to the minute: `21 Nov 2026`. */
+/** For times not known to the minute: `21 Nov 2026`. */
 export const day = (seconds: number): string => days.format(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT))
 
-/** A moment as its distance from now, with the date as a tooltip. Seconds since 1970. */
+/** Distance from now, with the date as a tooltip. Seconds since 1970. */
 export const ago = (seconds: number, { now }: { readonly now: number }): Html =>
   html`<time datetime="${isoOf(seconds)}" title="${moment(seconds)}">${distance(seconds - now)}</time>`
 
-/** A moment as its distance from now, and its date beside it: a phone has no tooltip. Seconds since 1970. */
+/** Distance from now beside the date, since a phone has no tooltip. Seconds since 1970. */
 export const dated = (seconds: number, { now }: { readonly now: number }): Html =>
   html`${ago(seconds, { now })} <span class="date">${moment(seconds)}</span>`
 
-/** The start of a hash or a txid, expandable; a selection copies all of it. */
+/** Expandable; a selection copies the whole hash. */
 export const shortHash = (display: string): Html =>
   html`<code class="hash" title="${display}">${display.slice(0, 12)}…</code>`
 
@@ -47,7 +47,7 @@ export const rate = (perSecond: number): string =>
 
 const SCALES = ["", " k", " M", " G", " T", " P"] as const
 
-/** A difficulty with three or four digits: `1.23 G`. */
+/** Three or four digits: `1.23 G`. */
 export const difficultyText = (difficulty: number): string => {
   let value = difficulty
   let unit = 0

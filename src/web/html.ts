@@ -1,10 +1,10 @@
 /**
- * HTML that inserted text cannot break out of. A template escapes every value that is not `Html` itself. Each template
- * is checked once, so that no value can stand where escaping would not help: in an attribute without quotes, an event
- * handler, a style or a script.
+ * HTML that inserted text cannot break out of. Templates escape every value that is not `Html`, and are checked once,
+ * so that no value stands where escaping would not help: in an unquoted attribute, an event handler, a style or a
+ * script.
  */
 
-/** Markup. Only `html` makes it, never from outside text. */
+/** Made by `html` only, never from outside text. */
 export class Html {
   readonly #text: string
 
@@ -17,7 +17,7 @@ export class Html {
   }
 }
 
-/** A value in a template. `undefined` and `false` become nothing; lists are joined without a separator. */
+/** `undefined` and `false` become nothing; lists are joined without a separator. */
 export type Part = Html | string | number | undefined | false | ReadonlyArray<Part>
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -29,10 +29,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "`": "&#96;"
 }
 
-/** Escapes text for HTML, between tags or in the quotes of an attribute. */
+/** For text between tags, or in a quoted attribute. */
 export const escape = (text: string): string => text.replaceAll(/[&<>"'`]/g, (character) => ESCAPES[character] ?? "")
 
-/** The place of a value in a template. */
 type Place = "text" | "attribute" | "address"
 
 /** Attributes with an address that the browser loads. */
@@ -53,7 +52,7 @@ const attributePlace = (name: string, isWhole: boolean): Place => {
   return isWhole ? "address" : wrong(`an address is put into ${name} as a whole`)
 }
 
-/** Parses the fixed parts of a template; returns the place of each value. */
+/** Parses a template; returns the place of each value. */
 const placesOf = (strings: ReadonlyArray<string>): ReadonlyArray<Place> => {
   const places: Array<Place> = []
   let state: "text" | "tag" | "value" = "text"
@@ -106,8 +105,8 @@ const textOf = (part: Part): string => {
 }
 
 /**
- * A template of HTML. Attributes have double quotes; addresses (`href`, `action`) lead to this page, with or without
- * another query. Throws `TypeError` for a template that breaks these rules.
+ * Attributes have double quotes; addresses (`href`, `action`) lead to this page, with any query. Throws `TypeError` for
+ * other templates.
  */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
   let places = known.get(strings)

@@ -7,36 +7,31 @@ import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink, poolLink } from "./li
 import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
-/** The frame of the pages about the node. */
-
 const document = documents({ style: STYLE, script: PAGE_SCRIPT })
 
 export interface PageContent {
   readonly status: number
   readonly title: string
   readonly main: Html
-  /** The address of a page beside the overview: one of `links.ts`. */
+  /** Of a page beside the overview: one of `links.ts`. */
   readonly at?: string | undefined
-  /** `undefined` while the network is unknown. */
   readonly network: string | undefined
-  /** Whether the node has the desk: the pages then link it. */
   readonly desk?: boolean
   readonly searched?: string
-  /** Seconds since 1970: the reference for distances in time. */
+  /** Seconds since 1970, for distances in time. */
   readonly now: number
   /** Whether the script updates the page every few seconds. */
   readonly live?: boolean
   /** Events after which the script updates the page. */
   readonly events?: string | undefined
-  /** Seconds after which a browser without script reloads. */
+  /** Seconds, for a browser without script. */
   readonly reloadAfter?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A page without what all pages have. */
 export type PageBody = Omit<PageContent, "network" | "desk">
 
-/** Links are relative to the overview, and this says where it is; empty on the overview and the pages at its path. */
+/** Links are relative to the overview, which this locates; empty on the overview and the pages at its path. */
 const baseOf = (at: string | undefined): string => {
   if (at === undefined) return ""
   const [path = ""] = at.split("?")

@@ -1,9 +1,9 @@
 import { grouped, quantityOf, spanText } from "../base/quantities.ts"
 import { PHASE_WORDS, type SyncReport, type WindowReport } from "../light/syncReport.ts"
 
-/** Describes in words a node that answers from the last blocks of the chain. */
+/** Describes a node that answers from the last blocks of the chain. */
 
-/** The state: fine, in progress, or in need of attention. */
+/** Fine, in progress, or in need of attention. */
 export type Tone = "good" | "busy" | "attention"
 
 export interface SyncWords {
@@ -13,7 +13,7 @@ export interface SyncWords {
   readonly progress: { readonly value: number; readonly max: number } | undefined
 }
 
-/** About how long it takes, as a sentence; empty while that is unknown. */
+/** A sentence; empty if unknown. */
 export const leftText = (secondsLeft: number | undefined): string =>
   secondsLeft === undefined ? "" : ` About ${spanText(secondsLeft)} left.`
 

@@ -4,12 +4,11 @@ import { type Finding, findingText, lint, type ProgramView } from "../values/lin
 import { type Html, html, NOTHING } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
 
-/** What programs read in a value, and what is wrong with it, on the page of its name. */
+/** What programs read in a value, and what is wrong with it. */
 
 const FINDINGS = 20
 const LINES = 20
 
-/** Characters of a line. */
 const LONGEST = 400
 
 const findingItem = (finding: Finding): Html =>
@@ -24,7 +23,7 @@ const programRow = ({ program, sees }: ProgramView): Html =>
     sees.slice(0, LINES).map((line) => html`<li><code class="break">${visible(firstOf(line, LONGEST))}</code></li>`)
   }${more(sees.length - LINES)}</ul></dd></div>`
 
-/** Nothing for a value in which no program reads anything and nothing is wrong. */
+/** Empty if no program reads the value and nothing is wrong. */
 export const lintView = (name: Bytes, value: Bytes): Html => {
   const { findings, programs } = lint(name, value)
   const told = programs.filter(({ sees }) => sees.length > 0)

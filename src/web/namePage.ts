@@ -35,41 +35,35 @@ import { makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts
 import { listedValue, valueView } from "./valueView.ts"
 import { titleName, wholeName } from "./visible.ts"
 
-/** The pages about one name. The ids of the sections show the script what to replace. */
+/** The section ids tell the script what to replace. */
 
-/** An operation on a name, with the one before it. */
 interface HistoryRow {
   readonly entry: NameEntry
   /** Of its block, seconds since 1970; `undefined` while the chain lacks the block. */
   readonly time: number | undefined
-  /** The operation before, if any. */
   readonly before: NameEntry | undefined
 }
 
-/** A name with all data of its page. */
 interface NameFound extends Moment {
   readonly record: NameEntry
   readonly history: ReadonlyArray<HistoryRow>
-  /** Number of operations in the whole history. */
   readonly total: number
   readonly page: number
   readonly pages: number
   readonly pending: ReadonlyArray<WaitingSetting>
 }
 
-/** The data of the page of an unregistered name. */
 interface NameMissing extends Moment {
   readonly pending: ReadonlyArray<WaitingSetting>
   readonly suggestions: Suggestions
 }
 
-/** Operations on a page of history, and unconfirmed operations. */
+/** Operations per page of history, and unconfirmed operations. */
 const HISTORY_ROWS = 20
 const PENDING_ROWS = 10
 
 const isPlain = (name: Bytes): boolean => encodeText(name, "ascii") !== undefined
 
-/** Bytes of a name above which its heading is set smaller. */
 const LONG_NAME = 40
 
 const heading = (name: Bytes, badge: Html): Html =>
@@ -77,7 +71,6 @@ const heading = (name: Bytes, badge: Html): Html =>
     name.length > LONG_NAME ? "long" : "short"
   }">${wholeName(name)} ${badge}</h1></header>`
 
-/** Bytes of a name that are shown in hexadecimal. */
 const HEX_BYTES = 512
 
 const nameHex = (name: Bytes): Html =>
@@ -122,7 +115,7 @@ const pending = (operations: ReadonlyArray<WaitingSetting>, now: number): Html =
 <h2 id="pending-title">Pending</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
-/** What an operation did. The addresses are in a column of their own. */
+/** Addresses are in their own column. */
 const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string =>
   operationWord(network, entry, before)
 
@@ -151,7 +144,6 @@ const history = (found: NameFound): Html =>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`
 
-/** A name that is, or was, registered. */
 export const nameView = (found: NameFound, full: boolean): Html => {
   const { record: { name, value } } = found
   return html`${behind(found)}${heading(name, stateBadge(found.record, found))}
@@ -165,7 +157,7 @@ const missingView = (name: Bytes, missing: NameMissing): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
 <section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
 
-/** Makes the pages of names: `undefined` for a page behind the last one of a history. */
+/** `undefined` after the last page of a history. */
 export const makeNamePage = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -183,12 +175,12 @@ export const makeNamePage = Effect.gen(function*() {
       return { ...(yield* moment), pending: yield* pendingOn(name), suggestions }
     })
 
-  /** A window shows the newest operation alone: those before it are incomplete, and have no times. */
+  /** A window shows only the newest operation: those before it are incomplete, and have no times. */
   const historyOf = (record: NameEntry, page: number) =>
     answers.fromWindow()
       ? Effect.succeed({ total: 1, rows: page > 1 ? [] : [{ entry: record, time: undefined, before: undefined }] })
       : Effect.gen(function*() {
-        // One more, which shows what the last of them changed.
+        // One more, to show what the last of them changed.
         const range = { skip: (page - 1) * HISTORY_ROWS, count: HISTORY_ROWS + 1 }
         const { entries, total } = yield* names.historyPage(record.name, range)
         const rows = yield* Effect.forEach(entries.slice(0, HISTORY_ROWS), (entry, at) =>

@@ -20,17 +20,16 @@ import { type Html, html, NOTHING } from "./html.ts"
 import { addressView, blockView } from "./places.ts"
 import { visible } from "./visible.ts"
 
-/** The moment, and the rules, for which the state of names is shown. */
 export interface Moment {
   /** Seconds since 1970. */
   readonly now: number
   readonly tipHeight: number
   readonly params: ConsensusParams
-  /** Whether names are behind the tip: a name that is missing or expired here may exist all the same. */
+  /** Names are behind the tip: a name that is missing or expired here may still exist. */
   readonly syncing: boolean
 }
 
-/** Makes the effect that reads the moment of the name index: it may be ahead of a chain that is being rebuilt. */
+/** Of the name index, which may be ahead of a chain that is being rebuilt. */
 export const momentOf: Effect.Effect<Effect.Effect<Moment, StorageFailure>, never, Chain | NameAnswers> = Effect.gen(
   function*() {
     const { params } = yield* Chain
@@ -46,11 +45,9 @@ export const momentOf: Effect.Effect<Effect.Effect<Moment, StorageFailure>, neve
   }
 )
 
-/** What a name or a search that is not found means: while the node is syncing, it may be found later. */
+/** While the node is syncing, a missing name may be found later. */
 export const notFound = ({ syncing }: Pick<Moment, "syncing">) =>
   syncing ? { status: 503, headers: { "Retry-After": "60" } } : { status: 404 }
-
-/** The state of a name in words: active or expired, until when, of what kind, and of which owner. */
 
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
   left <= soonWithin(expirationDepth(tipHeight, params))
@@ -78,7 +75,7 @@ export const kindOfName = (name: Bytes): Html => {
   return domain === undefined ? html`${KINDS[classify(name)]}` : html`Domain <b>${visible(domain)}</b>`
 }
 
-/** The recipient of an output: its address, or that there is none. A name prefix of the script is ignored. */
+/** A name prefix of the script is ignored. */
 export const ownerOf = (network: Network, script: Bytes): Html => {
   const address = addressOf(network, addressScript(script))
   return address === undefined
@@ -86,7 +83,7 @@ export const ownerOf = (network: Network, script: Bytes): Html => {
     : addressView(address)
 }
 
-/** Seconds until a name expires; `undefined` while the network makes blocks on demand, or while the tip is old. */
+/** `undefined` while the network makes blocks on demand, or while the tip is old. */
 const secondsLeft = (blocks: number, { params, syncing }: Moment): number | undefined =>
   params.noRetargeting || syncing ? undefined : blocks * params.targetSpacing
 
@@ -103,7 +100,7 @@ export const expiry = (record: NameEntry, moment: Moment): Html => {
   return html`in ${quantityOf(left, "block")}, at block ${grouped(at)}${date}`
 }
 
-/** When a name of a list expires. Only a state that needs attention has a badge. */
+/** Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
   if (left <= 0) return html`${badgeOf("expired")} ${quantityOf(-left, "block")} ago`

@@ -5,22 +5,19 @@ import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
 
-/** What a text in the search field may be besides a name. */
-
-/** A block, a transaction or an address that the node knows. */
 export type FoundPlace =
   | { readonly _tag: "Block"; readonly height: number; readonly hash: Bytes }
   | { readonly _tag: "Transaction"; readonly txid: Bytes }
   | { readonly _tag: "Address"; readonly address: string }
 
-/** The form of a text: whether there is such a block or transaction is another question. */
+/** By form only, whether or not there is such a block or transaction. */
 export type PlaceMeant =
   | { readonly _tag: "Height"; readonly height: number }
   /** Of a block or a transaction, in wire order. */
   | { readonly _tag: "Hash"; readonly hash: Bytes }
   | { readonly _tag: "Address"; readonly address: string }
 
-/** A height with or without separators: `1234`, `1,234`, `#1234`. */
+/** With or without separators: `1234`, `1,234`, `#1234`. */
 const HEIGHT = /^#?(\d{1,9}|\d{1,3}(?:[,.' ]\d{3}){1,2})$/
 
 export const placeMeant = (text: string, network: Network): PlaceMeant | undefined => {
@@ -32,19 +29,17 @@ export const placeMeant = (text: string, network: Network): PlaceMeant | undefin
   return "error" in decodeAddress(network, typed) ? undefined : { _tag: "Address", address: typed }
 }
 
-/** The names that a text in the search field may mean. */
-
 const HEX = /^0x((?:[0-9a-f]{2})+)$/i
 
-/** The host of an address, without port and path. */
+/** Without port and path. */
 const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#:\s]+\.bit)\.?(?::\d+)?(?:[/?#].*)?$/i
 
-/** The label of a domain: the last one before `.bit`. */
+/** The last label before `.bit`. */
 const domainLabel = (host: string): string => host.slice(0, -".bit".length).split(".").pop() ?? ""
 
 const ASCII = /^[\0-\x7f]*$/
 
-/** A label as names have it: in lower case, with letters beyond ASCII in the encoding of DNS. */
+/** In lower case, with letters beyond ASCII in the encoding of DNS. */
 const asciiLabel = (label: string): string => {
   const lower = label.toLowerCase()
   if (ASCII.test(lower)) return lower
@@ -53,7 +48,7 @@ const asciiLabel = (label: string): string => {
   return host.endsWith(".bit") ? host.slice(0, -".bit".length) : lower
 }
 
-/** The host below a domain that a text means, and the domain; `undefined` for any other text. */
+/** `undefined` for a text that is not below a domain. */
 export const hostBelow = (text: string): { readonly host: string; readonly domain: string } | undefined => {
   const host = HOST.exec(text.trim())?.[1]
   return host === undefined || host.split(".").length < 3 ? undefined : { host, domain: `${domainLabel(host)}.bit` }
@@ -67,8 +62,8 @@ const guesses = (typed: string): ReadonlyArray<string> => {
 }
 
 /**
- * The names that a text may mean, the likeliest first: the text itself; hex bytes behind `0x`; the domain of
- * `example.bit`, of a host below it or of an address there; without a namespace, the domain and the identity.
+ * Likeliest first: the text itself; hex after `0x`; the domain of `example.bit`, of a host below it or of an address
+ * there; without a namespace, the domain and the identity.
  */
 export const namesMeant = (text: string): ReadonlyArray<Bytes> => {
   const typed = text.trim()

@@ -1,4 +1,4 @@
-/** Returns a function that computes the result for each object once, and keeps it as long as the object. */
+/** Computes once per object, and keeps the result as long as the object. */
 export const onceEach = <A extends object, B>(compute: (of: A) => B): (of: A) => B => {
   const known = new WeakMap<A, B>()
   return (of) => {

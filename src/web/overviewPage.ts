@@ -28,20 +28,19 @@ import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords } from "./syncWords.ts"
 import { listedName, visible } from "./visible.ts"
 
-/** The overview. The ids of its sections show the script what to replace. */
+/** The section ids tell the script what to replace. */
 
 const MOST_COUNTED = 1_000
 
-/** Blocks, operations and peers in the lists. */
 const BLOCKS = 10
 const CHANGES = 10
 const PENDING = 5
 const PEERS = 30
 
-/** Blocks that are searched for operations: six hours of a public network. */
+/** Blocks searched for operations: six hours of a public network. */
 const SEARCHED_BLOCKS = 36
 
-/** The newest waiting operations on names that are revealed, and the number of all. */
+/** The newest pending operations that reveal a name, and the total. */
 const pendingIn = (
   pool: typeof Mempool.Service
 ): { readonly newest: ReadonlyArray<PoolEntry>; readonly total: number } => {
@@ -57,11 +56,11 @@ const pendingIn = (
   return { newest: newest.reverse(), total }
 }
 
-/** Outbound connections first, then the oldest connections. */
+/** Outbound first, then oldest. */
 const byStanding = (a: PeerInfo, b: PeerInfo): number =>
   Number(a.peer.inbound) - Number(b.peer.inbound) || a.peer.connectedAt - b.peer.connectedAt || a.peer.id - b.peer.id
 
-/** Makes the effect that gathers the overview. It remembers heights between requests. */
+/** Remembers heights between requests. */
 const makeOverview = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -72,16 +71,16 @@ const makeOverview = Effect.gen(function*() {
   const expiring = yield* ExpiringNames
   const { params } = chain
 
-  // The blocks of the second notice before an expiry: four weeks, or a part of the short life on regtest.
+  // Blocks of the second notice before an expiry: four weeks, or a part of the short life on regtest.
   const [, within = 0] = noticesOf(params)
-  /** Names of the loaded wallets and watched names that expire within some blocks; `undefined` for none. */
+  /** Names of loaded wallets and watched names; `undefined` for none. */
   const expiringSoon = expiring.list({
     blocks: within,
     whose: {
       of: "subjects",
       mine: true,
       watched: true,
-      // A renewal that waits for a block is on its way: the owner has nothing to do.
+      // The owner of a name with a pending renewal has nothing to do.
       wants: ({ name }) => pool.pending(nameKey(name)).length === 0
     },
     limit: MOST_COUNTED
@@ -171,15 +170,15 @@ ${
   }
 </section>`
 
-/** Blocks. */
+/** In blocks. */
 const FOUR_WEEKS = 4_032
 
 /**
- * How many names, and not which, nor the block of the first: the lists of names by their expiry would tell which. The page
- * may have more readers than the wallet has owners.
+ * Counts the names, but hides which: lists by expiry would tell, and the page may have more readers than the wallet has
+ * owners.
  */
 const expiringLine = ({ expiring }: Overview): Html => {
-  // Without names it is there too: the script replaces a section, and does not add one.
+  // Present even without names: the script replaces sections, and adds none.
   if (expiring === undefined) return html`<section id="expiring" hidden></section>`
   const names = `${expiring.more ? "More than " : ""}${quantityOf(expiring.count, "name")}`
   const span = expiring.within === FOUR_WEEKS ? "four weeks" : quantityOf(expiring.within, "block")
@@ -290,7 +289,7 @@ const overviewView = (overview: Overview): Html =>
     changes(overview)
   }</div>${peers(overview)}`
 
-/** Makes the overview, for callers that may see the wallets and for others. One is sent to all requests of some milliseconds. */
+/** With and without wallets. One overview serves all requests of some milliseconds. */
 export const makeOverviewPage = (overviewMs: number) =>
   Effect.gen(function*() {
     const gather = yield* makeOverview
@@ -307,7 +306,7 @@ export const makeOverviewPage = (overviewMs: number) =>
       main: overviewView(overview)
     })
 
-    // Requests that arrive while it is made wait for it.
+    // Requests that arrive meanwhile wait for it.
     const overview = alone.withPermits(1)(Effect.suspend(() => {
       if (kept !== undefined && performance.now() < kept.until) return Effect.succeed(kept)
       return Effect.map(gather, (found) => {

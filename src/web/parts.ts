@@ -1,21 +1,18 @@
 import { grouped } from "../base/quantities.ts"
 import { type Html, html, NOTHING, type Part } from "./html.ts"
 
-/** Parts that several pages have. */
-
-/** A row of a record: what it is, and what it says. */
 export const row = (label: string, value: Html): Html => html`<div><dt>${label}</dt><dd>${value}</dd></div>`
 
 export interface PagesShown {
   readonly page: number
   readonly pages: number
-  /** Names the list for screen readers. */
+  /** For screen readers. */
   readonly label: string
-  /** The words of the links to the page before and the next one. */
+  /** Of the links to the preceding and the next page. */
   readonly words: readonly [before: string, next: string]
 }
 
-/** Links between numbered pages; nothing for a single one. */
+/** Between numbered pages; empty for a single one. */
 export const pagesView = (
   { label, page, pages, words: [before, next] }: PagesShown,
   link: (page: number) => string
@@ -28,7 +25,7 @@ export const pagesView = (
       page < pages && html`<a rel="next" href="${link(page + 1)}">${next}</a>`
     }</nav>`
 
-/** The link to the next page of a list with cursors; nothing behind the last. */
+/** For a list with cursors; empty at its end. */
 export const moreView = (
   { label, link }: { readonly label: string; readonly link: string | undefined }
 ): Html =>
@@ -36,17 +33,17 @@ export const moreView = (
     ? NOTHING
     : html`<nav class="pager" aria-label="${label}"><a rel="next" href="${link}">More</a></nav>`
 
-/** A choice in a list of class `choices`. */
+/** In a list of class `choices`. */
 export const tab = (text: string, { isHere, link }: { readonly link: string; readonly isHere: boolean }): Html =>
   isHere
     ? html`<li><a href="${link}" aria-current="true">${text}</a></li>`
     : html`<li><a href="${link}">${text}</a></li>`
 
-/** A heading with the kind of the page above it, and links beside it. */
+/** With the kind of the page above, and links beside it. */
 export const headingView = (kind: string, heading: Html, beside: Html = NOTHING): Html =>
   html`<header class="page-head"><div class="name-head"><p class="muted">${kind}</p><h1>${heading}</h1></div>${beside}</header>`
 
-/** A figure with a note, in a list of class `facts`. */
+/** In a list of class `facts`. */
 export const fact = (label: string, value: Html | string, note?: Part): Html =>
   html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b>${
     note !== undefined && note !== false && html`<span>${note}</span>`

@@ -3,33 +3,27 @@ import type { PageRequest } from "../http/Pages.ts"
 import { type Bytes, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 
-/** Reads the addresses of the pages; `links.ts` makes them. */
+/** Parses the addresses that `links.ts` makes. */
 
-/** The order of a list of names. */
 export const NAME_ORDERS = ["name", "changed", "expiring"] as const
 
 export type NameOrder = (typeof NAME_ORDERS)[number]
 
-/** A page of the list of names. */
 export interface NameList {
   readonly order: NameOrder
-  /** The beginning of the names, as text; empty for all. */
+  /** As text; empty for all. */
   readonly prefix: string
-  /** Whether expired names are listed. */
   readonly expired: boolean
-  /** The cursor of the page before. */
   readonly after?: string | undefined
 }
 
-/** The order of a list of waiting transactions. */
 export const POOL_ORDERS = ["newest", "rate"] as const
 
 export type WaitingOrder = (typeof POOL_ORDERS)[number]
 
-/** A page of the list of waiting transactions. */
 export interface PoolList {
   readonly order: WaitingOrder
-  /** Whether only transactions with a name operation are listed. */
+  /** Only transactions with a name operation. */
   readonly names: boolean
   /** From 1 on. */
   readonly page: number
@@ -40,10 +34,10 @@ export type BlockPlace = number | Bytes
 
 export type Wanted =
   | { readonly _tag: "Overview" }
-  /** A text from the search field, for which the page guesses what it means. */
+  /** From the search field; the page guesses its meaning. */
   | { readonly _tag: "Search"; readonly text: string; readonly after?: string }
   | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
-  /** Blocks from a height downwards; `undefined`: from the tip. */
+  /** From a height downwards; `undefined`: from the tip. */
   | { readonly _tag: "Blocks"; readonly from: number | undefined }
   | { readonly _tag: "Block"; readonly place: BlockPlace; readonly page: number }
   /** `block`: the height of a block that may have the transaction. */
@@ -59,7 +53,7 @@ export type Wanted =
   | { readonly _tag: "Activity" }
   | { readonly _tag: "Wrong"; readonly reason: string }
 
-/** Most pages of a history, a block, a transaction or the mempool. */
+/** Of a history, a block, a transaction or the mempool. */
 export const MAX_PAGE = 1_000
 
 const PAGE = /^[1-9][0-9]{0,3}$/
@@ -68,7 +62,6 @@ const HEIGHT = /^[0-9]{1,9}$/
 
 const PATH = /^\/(?:blocks|names|mempool|activity|(block|tx|address)\/([^/]{1,200}))?$/
 
-/** Whether a path, as it was sent, is that of a page. */
 export const isPagePath = (path: string): boolean => PATH.test(path)
 
 const wrong = (reason: string): Wanted => ({ _tag: "Wrong", reason })
@@ -96,7 +89,6 @@ const rootOf = (query: URLSearchParams): Wanted => {
   return after === null ? { _tag: "Search", text } : { _tag: "Search", text, after }
 }
 
-/** A height or a hash as people write it; `undefined` for any other text. */
 export const blockPlaceOf = (text: string): BlockPlace | undefined =>
   HEIGHT.test(text) ? Number(text) : parseDisplayHash(text.toLowerCase())
 
@@ -150,12 +142,11 @@ const addressOf = (text: string, query: URLSearchParams): Wanted => {
 }
 
 export interface PageTarget {
-  /** As it was sent: not percent-decoded. */
+  /** Not percent-decoded. */
   readonly path: string
   readonly query: URLSearchParams
 }
 
-/** What a request of one of the pages asks for. */
 export const wanted = ({ path, query }: PageTarget): Wanted => {
   switch (path) {
     case "/blocks":
@@ -179,10 +170,10 @@ export const wanted = ({ path, query }: PageTarget): Wanted => {
   return rootOf(query)
 }
 
-/** Whether a request is for a page: a browser at one of their paths. Other clients find JSON-RPC at the root. */
+/** A browser at a page's path. Other clients find JSON-RPC at the root. */
 export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && isPagePath(path)
 
-/** The methods that answer what a page shows, besides those of every document. */
+/** Beside those of every document. */
 export const methodsShown = ({ path, query }: Pick<PageRequest, "path" | "query">): ReadonlyArray<string> => {
   if (path === "/" && (query.has("name") || query.has("hex"))) return ["name_history", "name_pending"]
   if (path.startsWith("/block")) return ["getblock", "getblockheader"]

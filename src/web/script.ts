@@ -1,15 +1,14 @@
 import { TIME_UNITS } from "../base/quantities.ts"
 import { NOW_SECONDS } from "./format.ts"
 
-/** Milliseconds between two updates of the overview, and between two updates by events. */
+/** Milliseconds between updates of the overview, and between updates by events. */
 const REFRESH_MS = 5_000
 const EVENT_MS = 1_000
 
 /**
- * The script of the pages, which also work without it. It keeps distances of times from now current, and updates a
- * visible page every few seconds, or after an event: section by section, and only the changed ones, so that focus,
- * scroll position and unfolded parts stay. It waits while text is selected. A hidden page reads no events: a browser
- * opens few connections to one server.
+ * Optional script of the pages. It keeps relative times current, and updates a visible page every few seconds or after
+ * an event, only in changed sections, so that focus, scroll position and unfolded parts stay. It waits while text is
+ * selected. A hidden page reads no events: a browser opens few connections to one server.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

@@ -20,17 +20,15 @@ import { addressView, blockView, transactionView } from "./places.ts"
 import { listedRecord, makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
 import { visible } from "./visible.ts"
 
-/** The pages of a search, and what a text in the search field means. */
-
 interface FieldQuery {
   readonly query: NameQuery
-  /** Whether the text can only be a search, and not also a name. */
+  /** The text can only be a search, not a name. */
   readonly certain: boolean
 }
 
 /**
- * `ip:192.0.2.1` and the other keys of values, `owner:` with an address, `text:` with any text; otherwise the text
- * itself. `undefined` for a text that is too short.
+ * Key queries such as `ip:192.0.2.1`, `owner:` with an address, `text:` with any text; otherwise the text itself.
+ * `undefined` for a text that is too short.
  */
 const queryMeant = (text: string, network: Network): FieldQuery | undefined => {
   const typed = text.trim()
@@ -49,18 +47,15 @@ const queryMeant = (text: string, network: Network): FieldQuery | undefined => {
 }
 
 interface SearchFound extends Moment {
-  /** Names that the text may mean. */
   readonly exact: ReadonlyArray<NameEntry>
-  /** The block, transaction or address that the text may mean. */
   readonly place: FoundPlace | undefined
   readonly suggestions: Suggestions
-  /** Names that say the text; `undefined` for one that is too short, and while the whole chain is not there. */
+  /** `undefined` for a text that is too short, and while blocks are missing. */
   readonly saying: FoundNames | undefined
-  /** Whether the meaning of the text was guessed: only on the first page, and not for `ip:192.0.2.1`. */
+  /** Guessed only on the first page, and not for `ip:192.0.2.1`. */
   readonly guessed: boolean
 }
 
-/** Names on a page of a search. */
 const FOUND_ROWS = 50
 
 const NO_SUGGESTIONS: Suggestions = { records: [], more: false }
@@ -97,7 +92,6 @@ const placeItem = (place: FoundPlace): Html => {
   }
 }
 
-/** A height without a block, and the last block that there is. */
 const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound): Html => {
   const meant = placeMeant(text, params.network)
   return meant?._tag !== "Height" ?
@@ -122,7 +116,7 @@ const meanings = (text: string, found: SearchFound): Html => {
   }${exact.map(listedRecord(found))}</ul></section>`
 }
 
-/** The result of a search, unless it can mean one thing only. */
+/** Unless the search has only one meaning. */
 const searchView = (text: string, found: SearchFound): Html =>
   html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
 ${meanings(text, found)}${suggestions(found)}${saying(text, found)}`
@@ -138,20 +132,16 @@ const placeLink = (place: FoundPlace): string => {
   }
 }
 
-/** Whether a search found nothing at all. */
 const isNothing = ({ exact, guessed, place, saying }: SearchFound): boolean =>
   guessed && exact.length === 0 && place === undefined && (saying?.records.length ?? 0) === 0
 
-/** The address of the one thing that a search can mean; `undefined` for none or several. */
+/** `undefined` for no or several meanings. */
 const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
   const links = [...(place === undefined ? [] : [placeLink(place)]), ...exact.map(({ name }) => nameLink(name))]
   return links.length === 1 ? links[0] : undefined
 }
 
-/**
- * Makes the pages of a search: the address of the one thing that it can mean, or a page. `isTransaction`: whether the node
- * knows where a transaction is.
- */
+/** Redirects to the only meaning, or makes a page. `isTransaction`: whether the node can locate a transaction. */
 export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -178,7 +168,7 @@ export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
         return meant
       })
 
-    /** `after`: the cursor of the page before, of the same search; `undefined` for the first page. */
+    /** `after`: the cursor of the preceding page of the same search. */
     const search = ({ after, text }: PageOfSearch): Effect.Effect<SearchFound, StorageFailure | WrongQuery> =>
       Effect.gen(function*() {
         const asked = queryMeant(text, params.network)

@@ -5,10 +5,9 @@ import { html } from "./html.ts"
 import { page } from "./layout.ts"
 import { isStatusRequest } from "./routes.ts"
 
-/** Seconds after which the browser reloads. */
 const RELOAD_AFTER = 2
 
-/** The page while the node is starting and has no data yet. */
+/** While the node is starting and has no data yet. */
 export const startingPage: PageHandler = {
   serves: isStatusRequest,
   authenticated: true,

@@ -18,17 +18,16 @@ import { makeSearchPage } from "./searchPage.ts"
 
 export { startingPage } from "./startingPage.ts"
 
-/** Milliseconds for which one overview is sent to all requests. */
+/** Milliseconds for which an overview is shared. */
 const OVERVIEW_MS = 1_000
 
-/** Pages about names that are made at the same time; further requests wait. */
+/** Concurrent pages about names; further requests wait. */
 const NAME_PAGES = 4
 
 export interface StatusPageOptions {
   readonly overviewMs?: number
-  /** Whether the node has the desk. */
   readonly desk?: boolean
-  /** Whether the node takes no transactions from peers. */
+  /** The node takes no transactions from peers. */
   readonly blocksOnly?: boolean
 }
 
@@ -51,7 +50,7 @@ const simple = (
       html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${HOME}">Go to the overview</a></p></section>`
   }))
 
-/** The status page: the state of the node, and its names, for people. */
+/** The node's state and its names, for people. */
 export const makeStatusPage = (
   { blocksOnly = false, desk = false, overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
 ) =>
@@ -69,7 +68,6 @@ export const makeStatusPage = (
       page({ ...body, title: `${body.title} · svcd${body.live === true ? ` ${network}` : ""}`, desk, network })
     )
 
-    /** A page, or the address of another one. */
     const answer = (
       { path, query, seesWallets }: Pick<PageRequest, "path" | "query" | "seesWallets">
     ): Effect.Effect<PageBody | string, StorageFailure | WrongQuery> => {

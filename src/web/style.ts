@@ -1,4 +1,4 @@
-/** The style of the pages: system fonts, light and dark, from 320 pixels upwards. It loads nothing. */
+/** System fonts, light and dark, from 320 pixels upwards. Loads nothing. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

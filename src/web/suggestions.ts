@@ -12,21 +12,16 @@ import { nameLink } from "./links.ts"
 import { type Moment, stateBadge } from "./nameState.ts"
 import { listedName } from "./visible.ts"
 
-/** Names that begin like a requested one. */
-
-/** Some of the names that begin like the requested one. */
 export interface Suggestions {
   readonly records: ReadonlyArray<NameEntry>
-  /** Whether there are more. */
   readonly more: boolean
 }
 
-/** Suggested names, in total and for each meaning of a text. */
 const SUGGESTIONS = 20
 
 const SUGGESTIONS_EACH = 10
 
-/** Makes the reader of names that begin with one of some texts, each once, without known ones. */
+/** Names that begin with one of some texts, each once, without known ones. */
 export const makeSuggestions = Effect.gen(function*() {
   const answers = yield* NameAnswers
   return (

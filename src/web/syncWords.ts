@@ -4,30 +4,25 @@ import { PHASE_WORDS, type SyncReport } from "../light/syncReport.ts"
 import { distance, rate } from "./format.ts"
 import { leftText, lightWords, type SyncWords } from "./lightWords.ts"
 
-/** Describes the state of the node in words. */
-
-/** The facts that the words depend on. */
 export interface SyncFacts extends KnownHeaders {
   readonly height: number
   /** Of the tip, seconds since 1970. */
   readonly tipTime: number
   readonly syncing: boolean
   readonly loading: boolean
-  /** The progress of an import: blocks read, and in total. */
+  /** Blocks read by an import, and in total. */
   readonly importing:
     | { readonly phase: "headers" | "blocks"; readonly done: number; readonly total: number }
     | undefined
   readonly peers: number
   readonly active: boolean
-  /** Whether the operator wants no peers. */
   readonly offline: boolean
-  /** How far the node is. */
   readonly report: SyncReport
-  /** Blocks a second; `undefined` while unknown. */
+  /** Blocks per second, if known. */
   readonly speed: number | undefined
 }
 
-/** Time without a block, in target spacings, that is worth a remark: by chance it occurs once in many years. */
+/** In target spacings. So long without a block occurs by chance once in many years. */
 const SILENT_BLOCKS = 20
 
 const percent = ({ max, value }: { readonly value: number; readonly max: number }): string =>

@@ -6,17 +6,17 @@ import { parseJson } from "../rpc/json/readJson.ts"
 import { type Html, html } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
 
-/** Depth of nested arrays and objects that are still indented. */
+/** Of nested arrays and objects that are still indented. */
 const MAX_DEPTH = 24
 
-/** Longest text that is indented, in characters; the rules allow a value some thousand. */
+/** In characters; the rules allow a value some thousand. */
 const MAX_LENGTH = 16_384
 
 const INDENT = "  "
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
 
-/** Puts every member and item on a line of its own. The tokens stay unchanged. */
+/** One member or item per line, with unchanged tokens. */
 const indent = (text: string): string | undefined => {
   const tokens = text.match(TOKENS) ?? []
   let out = ""
@@ -35,8 +35,8 @@ const indent = (text: string): string | undefined => {
 }
 
 /**
- * Formats a JSON object or array: indented, and otherwise unchanged, with its numbers, escapes and repeated members.
- * `undefined` for any other text, or one that is too long or too deep.
+ * Indented JSON with unchanged numbers, escapes and repeated members; `undefined` for anything but an array or object,
+ * or one too long or too deep.
  */
 export const indentedJson = (text: string): string | undefined => {
   if (text.length > MAX_LENGTH) return undefined
@@ -44,20 +44,19 @@ export const indentedJson = (text: string): string | undefined => {
   return json instanceof JsonObject || Array.isArray(json) ? indent(text) : undefined
 }
 
-/** The values of names: arbitrary bytes that any payer can put into the chain. */
+/** Arbitrary bytes that any payer can put into the chain. */
 
-/** Characters of a value that are shown at first, and on request. */
+/** Characters shown at first, and on request. */
 const SHOWN = 4_000
 const SHOWN_IN_FULL = 65_536
 
-/** Characters of a value in a list, and behind "more" there. */
+/** Characters in a list, and after "more" there. */
 const LISTED = 60
 const LISTED_IN_FULL = 2_000
 
-/** Hexadecimal in groups of four bytes, between which lines can break. */
+/** In breakable groups of four bytes. */
 const hexGroups = (bytes: Bytes): string => toHex(bytes).replaceAll(/.{8}(?=.)/g, "$& ")
 
-/** The kind of a value, and its text for display. */
 const read = (value: Bytes): { readonly kind: string; readonly text: string } => {
   const text = encodeText(value, "utf8")
   if (text === undefined) return { kind: "not text, in hexadecimal", text: hexGroups(value.subarray(0, SHOWN_IN_FULL)) }
@@ -65,7 +64,7 @@ const read = (value: Bytes): { readonly kind: string; readonly text: string } =>
   return json === undefined ? { kind: "text", text } : { kind: "JSON", text: json }
 }
 
-/** The value on the page of its name. `fullLink` is the page that shows all of it. */
+/** `fullLink` is the page with the full value. */
 export const valueView = (value: Bytes, full: boolean, fullLink: string): Html => {
   if (value.length === 0) return html`<p class="empty">The value is empty.</p>`
   const { kind, text } = read(value)
@@ -79,7 +78,7 @@ export const valueView = (value: Bytes, full: boolean, fullLink: string): Html =
   }</p>`
 }
 
-/** The value in a row of a list: one line, and more on request. `key` identifies the row. */
+/** One line, and more on request. `key` identifies the row. */
 export const listedValue = (value: Bytes, key: string): Html => {
   if (value.length === 0) return html`<span class="muted">empty</span>`
   const text = encodeText(value, "utf8") ?? `0x${toHex(value.subarray(0, LISTED_IN_FULL / 2))}`
@@ -95,7 +94,6 @@ export const listedValue = (value: Bytes, key: string): Html => {
 /** Characters of a value among many names. */
 const LISTED_SHORT = 100
 
-/** The start of a value among many names, in one line. */
 export const shortValue = (value: Bytes): Html => {
   if (value.length === 0) return html`<span class="muted">empty</span>`
   const text = encodeText(value, "utf8")?.replaceAll(/[\n\t ]+/g, " ").trim() ??

@@ -4,13 +4,13 @@ import { encodeText } from "../protocol/nameText.ts"
 import { type Html, html, type Part } from "./html.ts"
 
 /**
- * Makes foreign bytes, from the chain or from peers, safe to show. What is invisible, or would change the order or the
- * look of the text around it, is spelled out.
+ * Makes foreign bytes, from the chain or from peers, safe to show: spells out what is invisible or would change the
+ * order or look of the surrounding text.
  */
 
 /**
- * Control and format characters, white space except for the plain space, unassigned and private characters, default
- * ignorable ones, the blank braille pattern; and marks on one letter, from the fourth on.
+ * Control, format, unassigned, private and default ignorable characters, white space other than the plain space, the
+ * blank braille pattern, and marks on one letter from the fourth on.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|[^\S ]|(?<=\p{M}{3})\p{M}/gu
 
@@ -22,7 +22,7 @@ const codePoint = (character: string): string =>
 
 const mark = (label: string): Html => html`<span class="mark">${label}</span>`
 
-/** Text with invisible characters spelled out. `lines`: new lines and tabs stay. */
+/** `lines`: keeps new lines and tabs. */
 export const visible = (text: string, lines = false): Html => {
   const parts: Array<Part> = []
   let from = 0
@@ -35,26 +35,26 @@ export const visible = (text: string, lines = false): Html => {
   return html`${parts}`
 }
 
-/** A line of text: the invisible spaces at its ends are spelled out too. */
+/** Spells out spaces at the ends, too. */
 const visibleLine = (text: string): Html => {
   const [, before = "", inner = "", after = ""] = /^( *)(.*?)( *)$/s.exec(text) ?? []
   const spaces = (of: string): ReadonlyArray<Html> => Array.from(of, () => mark("space"))
   return html`${spaces(before)}${visible(inner)}${spaces(after)}`
 }
 
-/** The first characters of a text; surrogate pairs stay whole. */
+/** Surrogate pairs stay whole. */
 export const firstOf = (text: string, count: number): string =>
   text.length <= count ? text : Array.from(text.slice(0, 2 * count)).slice(0, count).join("")
 
 /** Characters of a name in a list. */
 const LISTED = 64
 
-/** Characters of a name on its own page: more than the rules allow. */
+/** On its own page: more than the rules allow. */
 const WHOLE = 1_024
 
 /**
- * A name, and beside an encoded domain the same in its own script, where that is safe to show: the encoded form always stands first,
- * because it alone is certain.
+ * An encoded domain is followed by its own script, if safe to show: only the encoded form is certain, so it stands
+ * first.
  */
 const named = (name: Bytes, limit: number): Html => {
   if (name.length === 0) return html`<i class="muted">(empty name)</i>`
@@ -72,13 +72,12 @@ const named = (name: Bytes, limit: number): Html => {
     : html`<bdi class="name">${visible(shown)}…</bdi>`
 }
 
-/** A name in a list: text, or hex if it is not UTF-8. */
+/** Text, or hex if it is not UTF-8. */
 export const listedName = (name: Bytes): Html => named(name, LISTED)
 
-/** A name as the heading of its page. */
 export const wholeName = (name: Bytes): Html => named(name, WHOLE)
 
-/** A name in the title of a page: without markup, so invisible characters become a replacement character. */
+/** Without markup, so invisible characters become a replacement character. */
 export const titleName = (name: Bytes): string => {
   const text = encodeText(name, "utf8")
   return text === undefined

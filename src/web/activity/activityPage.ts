@@ -20,11 +20,10 @@ import type { PageBody } from "../layout.ts"
 import { ACTIVITY } from "../links.ts"
 import { type Chart, chartView, type Point } from "./svg.ts"
 
-/** The page of charts. Blocks and difficulty come from headers, operations from names.db, and no block is read. */
+/** The page of charts. Blocks and difficulty come from headers, operations from names.db; no block is read. */
 
-/** A day of the chain, in UTC. */
 interface ChainDay {
-  /** Its beginning, seconds since 1970. */
+  /** Seconds since 1970. */
   readonly start: number
   readonly blocks: number
   /** Operations that set names; `undefined` where names.db lacks blocks of the day. */
@@ -32,7 +31,7 @@ interface ChainDay {
 }
 
 interface DifficultyAt {
-  /** Time of the block, seconds since 1970. */
+  /** Of the block, seconds since 1970. */
   readonly time: number
   readonly difficulty: number
 }
@@ -44,12 +43,11 @@ interface FeeFor {
   readonly feeRate: number
 }
 
-/** The part of the mempool from a fee rate on, up to the next one. */
+/** The part of the mempool from a fee rate up to the next one. */
 export interface PoolPart {
   /** Smallest units per kvB. */
   readonly from: number
   readonly transactions: number
-  /** Virtual bytes. */
   readonly vsize: number
 }
 
@@ -57,19 +55,19 @@ const DAY = 86_400
 
 const DAYS = 30
 
-/** The most headers that are walked: on a network that makes blocks on demand, thousands may be of one day. */
+/** On a network that makes blocks on demand, thousands may be of one day. */
 const MOST_HEADERS = 20_000
 
-/** Blocks over which the difficulty is shown, and the points of its line: a year of the main network. */
+/** A year of the main network, and the points of its line. */
 const DIFFICULTY_BLOCKS = 52_560
 const DIFFICULTY_POINTS = 60
 
 const TARGETS = [2, 3, 6, 12, 24, 72, 144, 504, 1_008] as const
 
-/** The lower ends of the parts of the mempool, as multiples of the lowest rate that is relayed. */
+/** Lower ends of the mempool's parts, as multiples of the lowest relayed rate. */
 const MULTIPLES = [0, 1, 2, 3, 5, 10, 20, 50, 100] as const
 
-/** The heights of a day, both included. */
+/** Both included. */
 interface DayHeights {
   readonly start: number
   readonly from: number
@@ -78,7 +76,7 @@ interface DayHeights {
 
 const dayOf = (time: number): number => time - time % DAY
 
-/** The last days of the best chain by the median times of their blocks, which never fall. The oldest first. */
+/** By the median times of blocks, which never fall. Oldest first. */
 const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
   const days: Array<DayHeights> = []
   const tip = tree.tip()
@@ -96,7 +94,7 @@ const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
   return days.reverse()
 }
 
-/** The difficulty at evenly spaced blocks, the oldest first. */
+/** At evenly spaced blocks, oldest first. */
 const difficultiesOf = (tree: HeaderTree): ReadonlyArray<DifficultyAt> => {
   const tip = tree.height(tree.tip())
   const span = Math.min(tip, DIFFICULTY_BLOCKS)
@@ -111,7 +109,7 @@ const difficultiesOf = (tree: HeaderTree): ReadonlyArray<DifficultyAt> => {
 
 type Pool = typeof Mempool.Service
 
-/** The mempool by fee rate, the lowest first. */
+/** Lowest first. */
 export const partsOf = (pool: Pool): ReadonlyArray<PoolPart> => {
   const least = Math.max(1, pool.info().minRelayFeeRate)
   const parts = MULTIPLES.map((multiple) => ({ from: multiple * least, transactions: 0, vsize: 0 }))
@@ -135,10 +133,10 @@ const feesOf = (estimator: typeof FeeEstimator.Service): ReadonlyArray<FeeFor> =
   return fees
 }
 
-/** Milliseconds for which the mempool and the fees are remembered. */
+/** Cache time of mempool and fees, in milliseconds. */
 const POOL_MS = 5_000
 
-/** Makes the effect that gathers the figures: those of the chain once a tip, those of the mempool every few seconds. */
+/** Figures of the chain are computed once per tip, those of the mempool every few seconds. */
 const makeActivity = Effect.gen(function*() {
   const { tree } = yield* Chain
   const names = yield* NameDb
@@ -146,7 +144,7 @@ const makeActivity = Effect.gen(function*() {
   const pool = yield* Mempool
   const estimator = yield* FeeEstimator
 
-  /** Operations of days that are over, by their last block: they are counted once. */
+  /** Operations of completed days, by their last block: counted once. */
   const counted = new Map<string, number>()
 
   const operationsOf = ({ from, to }: DayHeights): Effect.Effect<number | undefined, StorageFailure> => {
@@ -207,7 +205,7 @@ const makeActivity = Effect.gen(function*() {
   })
 
   return Effect.gen(function*() {
-    // With the last blocks alone there are no days.
+    // With the last blocks only there are no days.
     const light = answers.fromWindow()
     const { days, difficulty } = light ? { days: [], difficulty: [] } : yield* readChain
     const { fees, pool } = yield* readPool
@@ -217,7 +215,6 @@ const makeActivity = Effect.gen(function*() {
 
 type Activity = Effect.Effect.Success<Effect.Effect.Success<typeof makeActivity>>
 
-/** The mean of the days that are over. */
 const meanOf = (days: ReadonlyArray<ChainDay>, value: (day: ChainDay) => number | undefined): number | undefined => {
   const known = days.slice(0, -1).flatMap((each) => value(each) ?? [])
   return known.length === 0 ? undefined : known.reduce((sum, each) => sum + each, 0) / known.length
@@ -302,7 +299,6 @@ const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
   text: `${quantityOf(transactions, "transaction")}, ${sizeText(vsize)}`
 })
 
-/** The mempool by fee rate. */
 export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
   const transactions = parts.reduce((sum, part) => sum + part.transactions, 0)
   const vsize = parts.reduce((sum, part) => sum + part.vsize, 0)

@@ -1,27 +1,24 @@
 import { type Html, html } from "../html.ts"
 
 /**
- * Charts as SVG, drawn on the server. The labels are HTML: text within a chart would become too small on a phone. Each
- * chart has a title and a description for screen readers, and a table with its figures behind it.
+ * Charts as SVG, drawn on the server. Labels are HTML, because text within a chart would become too small on a phone.
+ * For accessibility, each chart has a title, a description and a table with its figures.
  */
 
-/** A value of a chart, with the words for it. */
 export interface Point {
-  /** What it is of, such as a day. */
   readonly label: string
   readonly value: number
   readonly text: string
 }
 
 export interface Chart {
-  /** Identifies the chart on its page. */
+  /** Unique on its page. */
   readonly key: string
   readonly title: string
-  /** The figure that counts most, and what it is. */
+  /** The most important figure, and what it is. */
   readonly headline: { readonly value: string; readonly note: string }
-  /** What the chart shows, for readers without eyesight. */
+  /** For screen readers. */
   readonly description: string
-  /** The heads of the two columns of the table. */
   readonly columns: readonly [label: string, value: string]
   readonly points: ReadonlyArray<Point>
   /** Bars from zero, or a line from a little below the smallest value. */
@@ -31,10 +28,8 @@ export interface Chart {
 const WIDTH = 300
 const HEIGHT = 90
 
-/** The share of a bar's place that is empty. */
 const GAP = 0.22
 
-/** A coordinate, to a tenth. */
 const at = (value: number): string => String(Math.round(10 * value) / 10)
 
 const bar =
@@ -53,7 +48,7 @@ const line = (points: ReadonlyArray<Point>): Html => {
   const values = points.map(({ value }) => value)
   const most = Math.max(...values)
   const least = Math.min(...values)
-  // A line that never changes is in the middle.
+  // A constant line is in the middle.
   const floor = most === least ? 0 : least - (most - least) / 8
   const span = most === least ? Math.max(2 * most, Number.MIN_VALUE) : most - floor
   const place = WIDTH / Math.max(1, points.length - 1)
@@ -79,7 +74,7 @@ const table = ({ columns: [label, value], points, title }: Chart): Html =>
 const highest = (points: ReadonlyArray<Point>): string =>
   points.reduce((most, point) => point.value > most.value ? point : most, { value: -Infinity, text: "" }).text
 
-/** A chart in a card; without points, the description says why. */
+/** Without points, the description says why. */
 export const chartView = (chart: Chart): Html => {
   const { description, headline, key, points, title } = chart
   const first = points[0]

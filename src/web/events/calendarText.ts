@@ -8,29 +8,28 @@ import { sha256 } from "../../protocol/hash.ts"
 import type { UnixTime } from "../../protocol/keys.ts"
 import type { Height } from "../../protocol/keys.ts"
 
-/** Names before their expiry as a calendar: iCalendar, RFC 5545 and 7986. */
+/** Expiring names as an iCalendar, RFC 5545 and 7986. */
 
-/** A name in a calendar. */
 export interface CalendarName extends ExpiringName {
-  /** Whether a loaded wallet has it, and whether that wallet renews it by itself. */
+  /** Whether a loaded wallet has it, and renews it by itself. */
   readonly mine: boolean
   readonly renewed: boolean
 }
 
-/** The block at which a calendar is true: all its dates follow from it. */
+/** All dates of a calendar follow from this block. */
 export interface CalendarTip {
   readonly params: ConsensusParams
   readonly height: Height
-  /** Of the block's header, seconds since 1970. */
+  /** Of the block header, seconds since 1970. */
   readonly time: UnixTime
 }
 
-/** Octets of a line without its end. RFC 5545, 3.1. */
+/** Octets without the line end. RFC 5545, 3.1. */
 const LONGEST_LINE = 75
 
 const utf8 = new TextEncoder()
 
-/** Breaks a line where it is too long; no character is broken. A line that goes on begins with a space. */
+/** Breaks no character. A continuation begins with a space. */
 export const folded = (line: string): string => {
   let text = ""
   let octets = 0
@@ -46,7 +45,7 @@ export const folded = (line: string): string => {
   return `${text}\r\n`
 }
 
-/** Writes a value of type TEXT. RFC 5545, 3.3.11. */
+/** Type TEXT. RFC 5545, 3.3.11. */
 export const calendarText = (text: string): string =>
   text.replace(/[\\;,]/g, (special) => `\\${special}`).replace(/\n/g, "\\n")
 
@@ -62,9 +61,7 @@ const durationText = (seconds: number): string =>
 
 const lines = (all: ReadonlyArray<string>): string => all.map(folded).join("")
 
-/**
- * What a calendar has before its events. Programs look for changes every six hours: the estimated days move slowly.
- */
+/** Programs look for changes every six hours: the estimated days move slowly. */
 export const CALENDAR_HEAD = lines([
   "BEGIN:VCALENDAR",
   "VERSION:2.0",
@@ -79,7 +76,7 @@ export const CALENDAR_HEAD = lines([
 
 export const CALENDAR_END = lines(["END:VCALENDAR"])
 
-/** The same for a name on each node and at each height: a renewal moves the event. */
+/** The same on each node and at each height: a renewal moves the event. */
 const uidOf = ({ record: { name } }: CalendarName, { params }: CalendarTip): string =>
   `${toHex(sha256(name).subarray(0, 20))}.${params.network.name}@names.svcd`
 
@@ -91,7 +88,7 @@ const alarm = (summary: string, seconds: number): ReadonlyArray<string> => [
   "END:VALARM"
 ]
 
-/** A name as an event on the estimated day of its expiry in UTC, with an alarm for each notice. */
+/** On the estimated day of the expiry in UTC, with an alarm per notice. */
 export const calendarEvent = (entry: CalendarName, tip: CalendarTip): string => {
   const { left, record: { height, name } } = entry
   const { params } = tip
@@ -106,7 +103,7 @@ export const calendarEvent = (entry: CalendarName, tip: CalendarTip): string => 
   return lines([
     "BEGIN:VEVENT",
     `UID:${uidOf(entry, tip)}`,
-    // A program that knows the event compares the sequence, then the stamp: a renewal, or a better estimate, is newer.
+    // A program compares the sequence, then the stamp: a renewal, or a better estimate, is newer.
     `SEQUENCE:${height}`,
     `DTSTAMP:${momentText(tip.time)}`,
     `DTSTART;VALUE=DATE:${dayText(tip.time + left * params.targetSpacing)}`,

@@ -7,21 +7,18 @@ import { NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
 import type { EventContext } from "../../rpc/shapes/nameEvent.ts"
 
-/** The query of a request for events. */
-
 export interface EventQuery {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
-  /** The kinds of live events that the reader wants; empty for most. */
+  /** Wanted kinds of live events; usually empty. */
   readonly live: ReadonlySet<LiveKind>
-  /** Whether only names of loaded wallets are wanted, or only watched names; both: those and these. */
+  /** Only names of loaded wallets, or only watched names; with both, their union. */
   readonly mine: boolean
   readonly watched: boolean
   readonly context: ShapeContext & Pick<EventContext, "bytes">
-  /** Seconds to wait for the events of one page; `undefined` for a stream. */
+  /** Seconds to wait for one page; `undefined` for a stream. */
   readonly wait: number | undefined
-  /** The largest number of events of that page. */
   readonly limit: number
 }
 
@@ -67,7 +64,7 @@ const integerOf = (
     : Either.left(`${part}: ${quoted(given)} is not a whole number from ${least} to ${most}`)
 }
 
-/** A switch: `watched=1`, or `watched` alone. */
+/** `watched=1`, or `watched` alone. */
 export const switchOf = (query: URLSearchParams, part: string): Read<boolean> => {
   const given = query.get(part)
   if (given === null || given === "0") return Either.right(false)
@@ -76,7 +73,7 @@ export const switchOf = (query: URLSearchParams, part: string): Read<boolean> =>
     : Either.left(`${part}: ${quoted(given)} is not one of 0, 1`)
 }
 
-/** Refuses a part that is not one of `parts`, and one of `single`, which can be given once only, that is given twice. */
+/** Refuses unknown parts, and repeated ones of `single`. */
 export const checkParts = (
   query: URLSearchParams,
   parts: ReadonlyArray<string>,
@@ -91,7 +88,7 @@ export const checkParts = (
     }
   })
 
-/** The kinds in a query. Those of live events alone leave no kind of a block but `undone`. */
+/** Only live kinds leave no kind of a block but `undone`. */
 const kindsOf = (
   query: URLSearchParams
 ): Read<{ readonly types: ReadonlyArray<string>; readonly live: Set<LiveKind> }> => {
@@ -144,9 +141,9 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
 
 const CALENDAR_PARTS = ["name", "owner", "mine", "watched", "nameEncoding"]
 
-/** The names of a calendar: those that fit each given part. */
+/** The names that match each given part. */
 export interface CalendarQuery extends Pick<EventFilter, "names" | "owners"> {
-  /** As in `EventQuery`; both if no part is given. */
+  /** As in `EventQuery`; both if neither is given. */
   readonly mine: boolean
   readonly watched: boolean
 }

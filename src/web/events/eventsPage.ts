@@ -30,16 +30,16 @@ import { nameEventText } from "../../rpc/shapes/nameEvent.ts"
 import { type EventQuery, readEventQuery } from "./eventQuery.ts"
 import { isCalendar } from "./expiryPage.ts"
 
-/** How a stream of events is written: Server-Sent Events, or one JSON object a line. */
+/** Server-Sent Events, or one JSON object per line. */
 export interface EventForm {
   readonly type: string
   // positional: runs for each event
   readonly event: (json: string, cursor: EventCursor) => string
-  /** Keeps the connection open, and moves the reader's cursor past events that the reader does not want. */
+  /** Keeps the connection open, and moves the reader's cursor past unwanted events. */
   readonly position: (cursor: EventCursor) => string
   /**
-   * What has no place, and keeps the reader's cursor: an event of the moment, or the end of a stream, whose reader gets what is
-   * wrong with the answer to its next request.
+   * Keeps the reader's cursor: a live event, or the end of a stream, whose reader learns the error from its next
+   * request.
    */
   readonly placeless: (json: string) => string
 }
@@ -59,7 +59,7 @@ export const jsonLines: EventForm = {
   placeless: (json) => `${json}\n`
 }
 
-/** `GET /events`: what happens to names, from a cursor on (docs/events.md). */
+/** `GET /events`: name events from a cursor on (docs/events.md). */
 
 /** Milliseconds without an event after which the reader gets its position. */
 const HEARTBEAT = 15_000
@@ -86,10 +86,10 @@ const logged = (failure: EventFailure): Effect.Effect<void> =>
     ? Effect.void
     : Effect.annotateLogs(Effect.logError("events cannot be read", { reason: failure.message }), "subsystem", "names")
 
-/** Events of a page of a stream: while a reader is waited for, only their text is in memory. */
+/** Events per page of a stream: only their text is in memory while a slow reader catches up. */
 const STREAM_EVENTS = 100
 
-/** The texts of what many readers get: of a page, and of an event where they want only some. The keys are how it is written. */
+/** Shared texts for many readers: of a page, and of single events. Keyed by how they are written. */
 const pageTexts = new WeakMap<EventPage, Map<string, Uint8Array>>()
 const eventTexts = new WeakMap<NameEvent | LiveEvent, Map<string, string>>()
 
@@ -104,7 +104,7 @@ const remembered = <K extends object, A>(cache: WeakMap<K, Map<string, A>>, of: 
 const encodingsOf = ({ bytes, nameEncoding, valueEncoding }: EventQuery["context"]): string =>
   bytes === true ? "bytes" : `${nameEncoding} ${valueEncoding}`
 
-/** What to read; other parts of the filter choose afterwards. The record before is read where it is written or compared. */
+/** Other parts of the filter apply afterwards. The record before is read where it is written or compared. */
 const readsOf = ({ context, filter }: EventQuery) => ({
   notices: wantsNotices(filter),
   blocks: wantsBlocks(filter),
@@ -115,16 +115,16 @@ const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
 const isServedLater: PageHandler["serves"] = (request) => isServed(request) || isCalendar(request)
 
-/**
- * What a wallet owns and what the operator watches needs a right of its own, besides the rights of public names, and so do
- * operations that wait.
- */
+/** Events of wallets, of watched names and of pending operations need their own rights beside those of public names. */
 const needsOf = ({ query }: PageRequest): ReadonlyArray<string> => [
   ...query.has("mine") || query.has("watched") ? ["name_expiring"] : [],
   ...query.getAll("types").some((types) => types.includes("pending")) ? ["name_pending"] : []
 ]
 
-/** The answer while the node is starting. A reader comes back: without events the node would look like one that has none. */
+/**
+ * The answer while the node starts, so that readers come back: without events the node would look like one that has
+ * none.
+ */
 export const eventsStarting = (phase: () => Phase): PageHandler => ({
   serves: isServedLater,
   authenticated: true,
@@ -167,7 +167,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
   const textOf = (query: EventQuery, event: NameEvent): string =>
     textFor(query, event, (context) => nameEventText({ ...context, params }, event))
 
-  /** The events of a page that the reader wants, as they are sent. Readers that want those of all names get the same bytes. */
+  /** The wanted events of a page. Readers of all names share the bytes. */
   const piecesOf = (query: EventQuery, form: EventForm, page: EventPage): Uint8Array => {
     if (!wantsAllNames(query.filter)) {
       return Buffer.from(wantedOf(query, page).map((event) => form.event(textOf(query, event), event.cursor)).join(""))
@@ -186,7 +186,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     return bytes
   }
 
-  /** Writes live events; they do not move the reader's cursor. */
+  /** Live events do not move the reader's cursor. */
   const telling = (query: EventQuery, form: EventForm, write: Write) => (events: ReadonlyArray<LiveEvent>) =>
     events.length === 0
       ? Effect.void
@@ -217,7 +217,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
             yield* write(piece)
             written = yield* Clock.currentTimeMillis
           } else if ((yield* Clock.currentTimeMillis) >= written + HEARTBEAT) {
-            // Also while the reader catches up past events that it does not want.
+            // Even while the reader catches up past unwanted events.
             yield* write(form.position(at))
             written = yield* Clock.currentTimeMillis
           }
@@ -235,7 +235,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       )
   })
 
-  /** One page: the events that there are, or those that come while the caller waits. */
+  /** The available events, or those that come while the caller waits. */
   const pageOf = (query: EventQuery, begin: EventCursor, seconds: number) =>
     Effect.gen(function*() {
       const found: Array<NameEvent> = []
@@ -273,7 +273,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       const refusal = asked.live.size === 0 ? undefined : moments.refusal()
       if (refusal !== undefined) return json(400, { error: `types: ${refusal}` })
       const at = yield* begin(asked, lastEventId)
-      // A cursor that cannot be used has a status of its own, before the answer begins.
+      // An unusable cursor has its own status, before the answer begins.
       yield* log.page(at, readsOf(asked))
       const { wait } = asked
       if (wait !== undefined) {

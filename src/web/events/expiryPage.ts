@@ -16,14 +16,12 @@ import { version } from "../../version.ts"
 import { CALENDAR_END, CALENDAR_HEAD, calendarEvent, type CalendarName, type CalendarTip } from "./calendarText.ts"
 import { type CalendarQuery, readCalendarQuery } from "./eventQuery.ts"
 
-/** `GET /events/expiry.ics`: names before their expiry, for calendar programs (docs/alerts.md). */
+/** `GET /events/expiry.ics`: expiring names for calendar programs (docs/alerts.md). */
 
 export const isCalendar: PageHandler["serves"] = ({ path }) => path === "/events/expiry.ics"
 
-/** Names of a calendar: those that expire first. */
 const MOST_NAMES = 10_000
 
-/** Events that are written at a time. */
 const PIECE = 50
 
 const ONLY_LAST_BLOCKS =
@@ -43,7 +41,7 @@ const refused = (status: 400 | 503, error: string): PageAnswer => ({
   body: `${encodeJson({ error })}\n`
 })
 
-/** Whether an If-None-Match header has the tag. RFC 9110, 13.1.2: a proxy may have made the tag weak. */
+/** If-None-Match, RFC 9110, 13.1.2: a proxy may have made the tag weak. */
 const isKnown = (tag: string, { ifNoneMatch }: Pick<PageRequest, "ifNoneMatch">): boolean =>
   ifNoneMatch !== undefined && ifNoneMatch.split(",").some((each) => ["*", tag, `W/${tag}`].includes(each.trim()))
 
@@ -51,14 +49,14 @@ const isWanted = ({ names, owners }: CalendarQuery, { address, name }: ExpiringR
   (names === undefined || names.some((wanted) => equal(wanted, name))) &&
   (owners === undefined || owners.some((owner) => equal(owner, address)))
 
-/** The lists of names that have all names of the calendar. */
+/** Lists that together have all names of the calendar. */
 const sourcesOf = (query: CalendarQuery): ReadonlyArray<Whose> => {
   const { mine, names, owners = [], watched } = query
   if (mine || watched) return [{ of: "subjects", mine, watched, wants: (record) => isWanted(query, record) }]
   return names === undefined ? owners.map((script) => ({ of: "owner", script })) : [{ of: "names", names }]
 }
 
-/** The calendar's version: equal for equal calendars. The texts follow from these facts and the program's version. */
+/** Equal for equal calendars, whose texts follow from these facts and the program's version. */
 const tagOf = (entries: ReadonlyArray<CalendarName>, hash: Bytes): string => {
   const digest = createHash("sha256").update(`${version} ${toHex(hash)}\n`)
   for (const { mine, record: { height, name }, renewed } of entries) {
@@ -110,7 +108,7 @@ export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames
         if (query.mine && expiring.isSearching()) return refused(503, SEARCHING)
         const { hash, header, height } = yield* chain.toldTip
         const entries = yield* entriesOf(query)
-        // A block that was connected meanwhile would give some names other days than the others.
+        // A block connected meanwhile would give some names other days than the others.
         const isSame = equal((yield* chain.toldTip).hash, hash)
         if (!isSame || !(yield* answers.complete)) return undefined
         const tip: CalendarTip = { params, height, time: header.time }

@@ -21,16 +21,13 @@ import { shortTransaction } from "../places.ts"
 import type { BlockPlace } from "../routes.ts"
 import { operationLine } from "./operationView.ts"
 
-/** The page of a block. */
-
-/** Transactions on a page of a block. */
+/** Transactions per page. */
 const BLOCK_ROWS = 50
 
 interface ShownParts {
   readonly page: number
   /** By transaction, without the coinbase. */
   readonly spent: ReadonlyArray<ReadonlyArray<Coin>> | undefined
-  /** Of the transactions of the page. */
   readonly operations: ReadonlyArray<ReadonlyArray<WordedOperation>>
 }
 
@@ -41,11 +38,11 @@ const contentsOf = (block: Block, { operations, page, spent }: ShownParts) => {
     size: block.size,
     weight: block.weight,
     transactions: block.transactions.length,
-    /** Of the whole block, commitments included. */
+    /** Of the whole block, including commitments. */
     operations: block.transactions.reduce((sum, transaction) => sum + nameScriptsOf(transaction).length, 0),
-    /** What the coinbase pays: subsidy and fees. */
+    /** Subsidy and fees. */
     reward: totalValue(coinbase?.outputs ?? []),
-    /** The hash of the block of the other chain whose work counts, for a merged-mined block. */
+    /** The parent block's hash, for a merged-mined block. */
     parentBlock: block.auxpow?.parent.hash,
     rows: block.transactions.slice(from, from + BLOCK_ROWS).map((transaction, at) => {
       const coins = spent?.[from + at - 1]
@@ -55,7 +52,7 @@ const contentsOf = (block: Block, { operations, page, spent }: ShownParts) => {
         position: from + at,
         operations: operations[at] ?? [],
         paid,
-        /** `undefined` for the coinbase, and where the spent coins are not known. */
+        /** `undefined` for the coinbase, and where the spent coins are unknown. */
         fee: coins && totalValue(coins) - paid
       }
     }),
@@ -66,7 +63,6 @@ const contentsOf = (block: Block, { operations, page, spent }: ShownParts) => {
 type BlockContents = ReturnType<typeof contentsOf>
 type BlockRow = BlockContents["rows"][number]
 
-/** Why the transactions of a block cannot be shown. */
 type WithoutContents = "pruned" | "not stored" | "damaged"
 
 interface BlockFound {
@@ -174,7 +170,6 @@ ${
 </dl></section>`
 }
 
-/** A block of the best chain, or of a branch. */
 const blockMain = (found: BlockFound): Html => {
   const { contents, info } = found
   return html`${headingView("Block", html`${grouped(info.height)}`, neighbours(found))}${facts(found)}${
@@ -191,7 +186,7 @@ const unknownBlock = (tipHeight: number): Html =>
     grouped(tipHeight)
   }</a>.</p></section>`
 
-/** Makes the pages of blocks: `undefined` for a page behind the last one of a block. */
+/** `undefined` after the last page of a block. */
 export const makeBlockPage = (deeds: Deeds) =>
   Effect.gen(function*() {
     const chain = yield* Chain

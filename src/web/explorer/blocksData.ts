@@ -10,7 +10,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { type Html, html } from "../html.ts"
 import { blockView, shortBlock } from "../places.ts"
 
-/** The blocks of lists, which read headers and names, and no blocks. */
+/** The blocks of lists, from headers and names only. */
 
 export interface ListedBlock {
   readonly info: HeaderInfo
@@ -18,7 +18,7 @@ export interface ListedBlock {
   readonly operations: number | undefined
 }
 
-/** Makes the reader of the blocks of the best chain from a height downwards: so many, or fewer at the genesis block. */
+/** Reads the best chain from a height downwards: so many blocks, or fewer at the genesis block. */
 export const makeBlockReader = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -38,13 +38,12 @@ export const makeBlockReader = Effect.gen(function*() {
     })
 })
 
-/** A column of a table of blocks beside those that all have. */
 export interface BlockColumn {
   readonly title: string
   readonly text: (info: HeaderInfo) => string
 }
 
-/** Blocks of the best chain as a table, the newest first. `when`: how their times are shown. */
+/** Newest first. `when`: how their times are shown. */
 export const blocksTable = (
   blocks: ReadonlyArray<ListedBlock>,
   { column, when }: { readonly column: BlockColumn; readonly when: (time: number) => Html }

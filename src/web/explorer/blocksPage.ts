@@ -13,8 +13,6 @@ import type { PageBody } from "../layout.ts"
 import { blocksLink, poolLink } from "../links.ts"
 import { blocksTable, makeBlockReader } from "./blocksData.ts"
 
-/** The list of blocks. */
-
 const LISTED_BLOCKS = 50
 
 const DIFFICULTY = {

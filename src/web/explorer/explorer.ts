@@ -11,14 +11,14 @@ import { makeNamesPages } from "./namesPage.ts"
 import { makeTransactionReader } from "./transactionData.ts"
 import { makeTransactionPage } from "./transactionPage.ts"
 
-/** The pages about blocks, transactions, waiting ones too, addresses and lists of names. */
+/** The pages about blocks, transactions, the mempool, addresses and lists of names. */
 
 type Explored = Extract<
   Wanted,
   { readonly _tag: "Block" | "Blocks" | "Transaction" | "Pool" | "Address" | "Names" }
 >
 
-/** Light pages that are made at the same time; further requests wait. */
+/** Concurrent light pages; further requests wait. */
 const LIGHT_PAGES = 4
 
 export const makeExplorer = (options: MempoolPageOptions) =>
@@ -31,10 +31,9 @@ export const makeExplorer = (options: MempoolPageOptions) =>
     const names = yield* makeNamesPages
     const pool = yield* makeMempoolPage(deeds, options)
     const few = (yield* Effect.makeSemaphore(LIGHT_PAGES)).withPermits(1)
-    // A page of a large block takes as long as all others together.
+    // The page of a large block takes as long as all others together.
     const one = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
-    /** `undefined` for a page behind the last. */
     const page = (wanted: Explored): Effect.Effect<PageBody | undefined, StorageFailure | WrongQuery> => {
       switch (wanted._tag) {
         case "Block":

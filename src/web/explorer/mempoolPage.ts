@@ -21,12 +21,11 @@ import { shortTransaction } from "../places.ts"
 import { MAX_PAGE, type PoolList } from "../routes.ts"
 import { operationLine } from "./operationView.ts"
 
-/** The list of waiting transactions. The mempool is in memory, and no file is read. */
+/** The mempool is in memory; no file is read. */
 
-/** Waiting transactions by the name operation that they have. */
 type WaitingOperations = Readonly<Record<NameOperation["op"], number>>
 
-/** A transaction of the list; `operation` is `undefined` for a payment. */
+/** `operation` is `undefined` for a payment. */
 interface PoolRow {
   readonly entry: PoolEntry
   readonly operation: WordedOperation | undefined
@@ -41,7 +40,6 @@ interface PoolListed {
   readonly operations: WaitingOperations
   readonly entries: ReadonlyArray<PoolRow>
   readonly pages: number
-  /** Why transactions are missing; `undefined` if the node takes all. */
   readonly lacks: PoolLack | undefined
 }
 
@@ -50,16 +48,16 @@ type PoolLack = "light" | "loading" | "blocks only" | "sync"
 
 const LISTED_TRANSACTIONS = 40
 
-/** Transactions that are ordered by their fee rate; the newest of a larger mempool are left out. */
+/** Transactions ordered by fee rate; the newest of a larger mempool are omitted. */
 const MOST_ORDERED = 2 ** 20
 
-/** Fee rates from here on count as equal, smallest units per kvB: 85 NMC. A number holds such a rate and a place exactly. */
+/** Smallest units per kvB: 85 NMC. Higher rates count as equal, so that one number holds a rate and a place exactly. */
 const HIGHEST_RATE = 2 ** 33 - 1
 
-/** Places of transactions in the order of their arrival. A list that is kept has these and holds no transaction. */
+/** Places in arrival order, so that a cached list holds no transactions. */
 type Places = Uint32Array
 
-/** The places of the transactions that a list has, the oldest first. */
+/** Oldest first. */
 export const placesOf = (entries: Iterable<PoolEntry>, { names }: Pick<PoolList, "names">): Places => {
   const places: Array<number> = []
   let at = 0
@@ -71,8 +69,7 @@ export const placesOf = (entries: Iterable<PoolEntry>, { names }: Pick<PoolList,
 }
 
 /**
- * The places of transactions, the best fee rate first and the oldest first among equal ones. A rate and a place are one
- * number: numbers are sorted several times faster than objects with a comparison.
+ * Best fee rate first, then oldest. A rate and a place are one number: numbers sort several times faster than objects.
  */
 export const byFeeRate = (entries: Iterable<PoolEntry>, places: Places): Places => {
   const keys = new Float64Array(Math.min(places.length, MOST_ORDERED))
@@ -88,7 +85,6 @@ export const byFeeRate = (entries: Iterable<PoolEntry>, places: Places): Places 
   return Uint32Array.from(keys, (key) => places[key % MOST_ORDERED] ?? 0)
 }
 
-/** The transactions at some places. */
 const entriesAt = (entries: Iterable<PoolEntry>, places: Places): ReadonlyArray<PoolEntry> => {
   const found = new Map<number, PoolEntry>()
   const wanted = new Set(places)
@@ -190,11 +186,10 @@ const mempoolPage = (listed: PoolListed): Html => {
   }`
 }
 
-/** What depends on all transactions, while these are the same. */
+/** Cached while the transactions are the same. */
 interface KnownPool extends Pick<PoolListed, "operations" | "parts"> {
   readonly changes: number
   readonly lists: Map<string, Places>
-  /** Pages of this second. */
   readonly pages: Map<string, PageBody>
 }
 
@@ -205,7 +200,7 @@ export interface MempoolPageOptions {
   readonly blocksOnly: boolean
 }
 
-/** Makes the pages of the mempool. While nothing changes within a second, a page is the same object. */
+/** While nothing changes within a second, a page is the same object. */
 export const makeMempoolPage = (deeds: Pick<Deeds, "waiting">, { blocksOnly }: MempoolPageOptions) =>
   Effect.gen(function*() {
     const pool = yield* Mempool

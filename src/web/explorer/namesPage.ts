@@ -22,7 +22,7 @@ import { shortValue } from "../valueView.ts"
 import { listedName, visible } from "../visible.ts"
 import { scriptKind } from "./scriptWords.ts"
 
-/** Lists of names: all of them by an order, and those of one owner. */
+/** Lists of all names in an order, and of one owner's. */
 
 interface NamesListed extends Moment {
   readonly list: NameList
@@ -33,11 +33,11 @@ interface NamesListed extends Moment {
 interface AddressFound extends Moment {
   readonly address: string
   readonly script: Bytes
-  /** The names that it owns; `undefined` while the node has only the last blocks. */
+  /** `undefined` while the node has only the last blocks. */
   readonly found: FoundNames | undefined
 }
 
-/** Names on a page. */
+/** Per page. */
 const LISTED_NAMES = 50
 
 /** Milliseconds after which a page ends, full or not. */
@@ -67,7 +67,6 @@ const nameRow = (moment: Moment) => (record: NameEntry): Html =>
 <td data-label="Expires" class="number">${shortExpiry(record, moment)}</td>
 </tr>`
 
-/** Names with their values, and until when they live. */
 export const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
   html`<table class="stack names"><caption class="out">Names with their values and expiry</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col" class="number">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
@@ -89,7 +88,7 @@ const ORDERS: Readonly<Record<NameOrder, string>> = {
 
 const NAMESPACES = [["", "All names"], ["d/", "Domains d/"], ["id/", "Identities id/"]] as const
 
-/** The order and the namespace are links; only another beginning of names needs a form. */
+/** Order and namespace are links; only another prefix needs a form. */
 const choices = (list: NameList): Html => {
   const { expired, order, prefix } = list
   const orders = Object.entries(ORDERS).flatMap(([key, text]) =>
@@ -112,7 +111,7 @@ const choices = (list: NameList): Html => {
 
 export const namesPage = (listed: NamesListed): Html => {
   const { list, params, syncing, tipHeight } = listed
-  // The first blocks of the chain had another term than the names of today.
+  // In the first blocks of the chain, names had another term.
   const term = expirationDepth(syncing ? Number.MAX_SAFE_INTEGER : tipHeight, params)
   return html`<h1>Names</h1>${choices(list)}<section id="names" class="card" aria-label="Names">${
     listed.found === undefined ? LIGHT : found(listed.found, listed, (after) => namesLink({ ...list, after }))

@@ -5,11 +5,9 @@ import { nameLink } from "../links.ts"
 import { listedValue } from "../valueView.ts"
 import { listedName } from "../visible.ts"
 
-/** Name operations of transactions. */
-
 const COMMITMENT = "commits to a name"
 
-/** An operation in a line: `registered d/example`. */
+/** `registered d/example`. */
 export const operationLine = ({ operation, word = "" }: WordedOperation): Html =>
   operation.op === "name_new"
     ? html`<span class="badge">${COMMITMENT}</span>`
@@ -17,10 +15,10 @@ export const operationLine = ({ operation, word = "" }: WordedOperation): Html =
       listedName(operation.name)
     }</a>`
 
-/** Bytes of a commitment that are shown: the rules of early blocks allowed any. */
+/** Shown bytes of a commitment: the rules of early blocks allowed any number. */
 const SHOWN = 64
 
-/** An operation with its value; `key` identifies it on the page. */
+/** `key` identifies the operation on the page. */
 export const operationItem = (worded: WordedOperation, key: string): Html => {
   const { operation } = worded
   return operation.op === "name_new"

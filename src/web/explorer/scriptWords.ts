@@ -6,9 +6,6 @@ import { type ScriptTemplate, scriptTemplate } from "../../protocol/scriptType.t
 import { type Html, html } from "../html.ts"
 import { addressView } from "../places.ts"
 
-/** What an output script says, in words. */
-
-/** The form of a script in the usual short words. */
 export const scriptWords = (template: ScriptTemplate): string => {
   switch (template.type) {
     case "pubkey":
@@ -36,10 +33,9 @@ export const scriptWords = (template: ScriptTemplate): string => {
   }
 }
 
-/** Bytes of a script without an address that are shown. */
 const SHOWN = 80
 
-/** The recipient of an output: an address, or the start of the script. */
+/** An address, or the start of the script. */
 export const recipientView = (network: Network, script: Uint8Array): Html => {
   const payee = addressScript(script)
   const address = addressOf(network, payee)

@@ -27,21 +27,17 @@ import {
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Deeds, WordedOperation } from "../deeds.ts"
 
-/** The data of a transaction's page. */
-
-/** A transaction that spends an output. */
 export interface Spender {
   readonly txid: Bytes
-  /** Height of its block; `undefined` in the mempool. */
+  /** `undefined` in the mempool. */
   readonly height: number | undefined
 }
 
-/** What became of an output. `spent`: the node does not know by which transaction. */
+/** `spent`: by an unknown transaction. */
 export type OutputState = "unspent" | "spent" | "unspendable" | Spender
 
 export interface InputRow {
   readonly input: TransactionInput
-  /** `undefined` if it is not known. */
   readonly coin: Coin | undefined
 }
 
@@ -52,7 +48,6 @@ export interface OutputRow {
   readonly state: OutputState | undefined
 }
 
-/** Where a transaction is. */
 export type WhereItIs =
   | { readonly _tag: "Pool"; readonly entry: PoolEntry }
   | { readonly _tag: "Block"; readonly info: HeaderInfo; readonly position: number }
@@ -64,29 +59,26 @@ export interface TransactionFound {
   readonly transaction: Transaction
   readonly place: WhereItIs
   readonly operations: ReadonlyArray<WordedOperation>
-  /** Smallest units; `undefined` for a coinbase, and where a spent coin is not known. */
+  /** Smallest units; `undefined` for a coinbase, and where a spent coin is unknown. */
   readonly fee: number | undefined
   readonly inputs: ReadonlyArray<InputRow>
   readonly outputs: ReadonlyArray<OutputRow>
-  /** Whether the node has the index of spenders. */
   readonly spendersIndexed: boolean
   readonly page: number
   readonly pages: number
 }
 
-/** Why a transaction cannot be shown. */
 export type TransactionMissing =
-  /** `indexed`: whether the node has an index of all transactions. */
+  /** `indexed`: the node has an index of all transactions. */
   | { readonly _tag: "Unknown"; readonly now: number; readonly indexed: boolean; readonly behind: boolean }
-  /** It is in a block that the node does not have. */
+  /** In a block that the node does not have. */
   | { readonly _tag: "WithoutBlock"; readonly now: number; readonly height: number; readonly pruned: boolean }
-  /** The node has no chain yet. */
   | { readonly _tag: "Light"; readonly now: number }
 
-/** Inputs, and outputs, on a page. */
+/** Inputs, and outputs, per page. */
 export const TRANSACTION_ROWS = 40
 
-/** Milliseconds in which spenders are looked for: each takes a block to read. */
+/** Milliseconds to look for spenders, each of which takes a block to read. */
 const SPENDERS_MS = 15
 
 export interface TransactionWanted {
@@ -99,7 +91,6 @@ export interface TransactionWanted {
 const slice = <A>(rows: ReadonlyArray<A>, page: number): ReadonlyArray<A> =>
   rows.slice((page - 1) * TRANSACTION_ROWS, page * TRANSACTION_ROWS)
 
-/** Where the outputs of transactions are looked up. */
 interface OutputSources {
   readonly chain: typeof Chain.Service
   readonly chainCoins: typeof ChainCoins.Service
@@ -107,7 +98,6 @@ interface OutputSources {
   readonly spenders: (typeof Indexes.Service)["spenders"]
 }
 
-/** Reads what became of outputs: unspent, or spent by which transaction. */
 const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
   const stateOf = (
     prevout: Bytes,
@@ -231,7 +221,6 @@ export const makeTransactionReader = (deeds: Deeds) =>
         Effect.catchTag("BlockNotFound", () => Effect.succeed(undefined))
       )
 
-    /** `undefined` for a page behind the last. */
     const transaction = (
       wanted: TransactionWanted
     ): Effect.Effect<TransactionFound | TransactionMissing | undefined, StorageFailure> =>
@@ -247,7 +236,7 @@ export const makeTransactionReader = (deeds: Deeds) =>
         return "pages" in answer && page > answer.pages ? undefined : answer
       })
 
-    /** Whether a transaction is in the mempool, or the node knows its block. */
+    /** In the mempool, or in a known block. */
     const isKnown = (txid: Bytes): Effect.Effect<boolean, StorageFailure> =>
       pool.get(txidKey(txid)) === undefined
         ? Effect.map(places.heightOf(txid), (height) => height !== undefined)

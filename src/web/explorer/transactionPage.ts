@@ -24,8 +24,6 @@ import type {
   TransactionWanted
 } from "./transactionData.ts"
 
-/** A transaction as HTML. */
-
 const heading = (badge: Html): Html => headingView("Transaction", badge)
 
 const LISTED_OPERATIONS = 20
@@ -92,7 +90,6 @@ ${row("Lock time", html`${lockTimeText(transaction.lockTime)}`)}
 ${transaction.hasWitness && row("Witness hash", html`<code class="break">${displayHash(transaction.wtxid)}</code>`)}
 </dl></section>`
 
-/** Bytes of a coinbase script that are shown. */
 const SHOWN = 100
 
 const coinbaseRow = ({ input: { scriptSig } }: InputRow): Html =>
@@ -213,7 +210,7 @@ const missingTransaction = (txid: Uint8Array, missing: TransactionMissing): Html
     displayHash(txid)
   }</code></p></section>`
 
-/** Makes the pages of transactions: `undefined` for a page behind the last one of a transaction. */
+/** `undefined` after the last page of a transaction. */
 export const makeTransactionPage = (reader: TransactionReader) =>
 (
   wanted: TransactionWanted

@@ -1,5 +1,5 @@
 /**
- * The targets of `/rest/name/`: a name, percent-encoded, and after its last dot the format of the answer. Upstream
+ * Targets of `/rest/name/`: a percent-encoded name, and after its last dot the format of the answer. Upstream
  * `rest.cpp`, `ParseDataFormat` and `DecodeName`.
  */
 
@@ -11,7 +11,7 @@ export type RestFormat = "bin" | "hex" | "json"
 export const FORMATS: ReadonlyArray<RestFormat> = ["bin", "hex", "json"]
 
 export interface NameTarget {
-  /** The name as it was written. */
+  /** As written. */
   readonly encoded: string
   /** `undefined` for invalid percent-encoding. */
   readonly name: Uint8Array | undefined
@@ -23,7 +23,7 @@ export const isNamePath = (path: string): boolean => path.startsWith(PREFIX)
 const WRONG_ESCAPE = /%(?![0-9a-fA-F]{2})/
 const ESCAPE = /%([0-9a-fA-F]{2})/g
 
-/** The bytes of a name; a plus stands for a space. */
+/** A plus stands for a space. */
 const decode = (encoded: string): Uint8Array | undefined =>
   WRONG_ESCAPE.test(encoded)
     ? undefined
@@ -33,7 +33,7 @@ const decode = (encoded: string): Uint8Array | undefined =>
       "latin1"
     )
 
-/** Parses a path that `isNamePath` accepts. A point before an unknown format belongs to the name. */
+/** For a path that `isNamePath` accepts. A point before an unknown format belongs to the name. */
 export const readNameTarget = (path: string): NameTarget => {
   const rest = path.slice(PREFIX.length)
   const point = rest.lastIndexOf(".")

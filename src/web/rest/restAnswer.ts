@@ -1,6 +1,6 @@
 import type { PageAnswer } from "../../http/Pages.ts"
 
-/** An answer of REST. Values of names are foreign content: browsers must not guess that they are pages. */
+/** Values of names are foreign content: browsers must not guess that they are pages. */
 export const restAnswer = (status: number, type: string, body: string | Uint8Array): PageAnswer => ({
   status,
   headers: { "Content-Type": type, "X-Content-Type-Options": "nosniff" },

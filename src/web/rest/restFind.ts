@@ -19,10 +19,7 @@ const SWITCHED: ReadonlyMap<string, boolean> = new Map([["0", false], ["1", true
 
 const WHOLE = /^\d{1,9}$/
 
-/**
- * Reads the query. A part that is unknown or is given twice is an error, as is one that is not a number or no switch where one
- * is needed: a condition that is left out would find other names.
- */
+/** Unknown, repeated or malformed parts are errors: without a condition, the search would find other names. */
 const givenOf = (query: URLSearchParams): Effect.Effect<GivenFind, RpcError> =>
   Effect.gen(function*() {
     yield* Effect.mapError(checkParts(query, PARTS, PARTS), (problem) => RpcError.invalidParameter(problem))

@@ -16,15 +16,15 @@ import { restAnswer, restFailure } from "./restAnswer.ts"
 import { FIND_PATH } from "./restFind.ts"
 
 /**
- * `GET /rest/name/<name>.<format>`: the value of a name, bare or in hexadecimal digits, or its record. As upstream,
- * it answers for expired names, and requires no credentials. Upstream `rest.cpp`, `rest_name`.
+ * `GET /rest/name/<name>.<format>`: the value of a name, raw or in hex, or its record. As upstream (`rest.cpp`,
+ * `rest_name`), it answers for expired names and requires no credentials.
  */
 
 const unavailable = (why: string): PageAnswer => restFailure(503, `Service temporarily unavailable: ${why}`)
 
 const serves: PageHandler["serves"] = ({ path }) => isNamePath(path)
 
-/** The answer while the node is starting: the name database is not open yet. */
+/** While the node is starting, before the name database is open. */
 export const restStarting = (phase: () => Phase): PageHandler => ({
   serves: (request) => serves(request) || request.path === FIND_PATH,
   authenticated: false,
@@ -94,7 +94,6 @@ export const restNames: Effect.Effect<
       )
     }
 
-    /** The level that the query asks for, or that of the node. */
     const requiredBy = (query: URLSearchParams): ProofLevel | undefined => {
       const asked = query.get("requireProof")
       return asked === null ? requireProof : PROOF_LEVELS.find((level) => level === asked)

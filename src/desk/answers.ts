@@ -4,7 +4,7 @@ import type { GETWALLETINFO } from "../rpc/contract/wallet/walletInfo.ts"
 import type { LISTTRANSACTIONS } from "../rpc/contract/wallet/walletTransaction.ts"
 import type { ResultOf } from "../rpc/method/calling.ts"
 
-/** What the pages read in the answers of RPC, with names and values in hexadecimal digits. */
+/** RPC answers as the pages read them, with names and values in hex. */
 
 export const NAME_AS_HEX = { nameEncoding: "hex" } as const
 export const AS_HEX = { ...NAME_AS_HEX, valueEncoding: "hex" } as const

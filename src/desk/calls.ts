@@ -11,7 +11,7 @@ import type { Contract } from "../rpc/method/contract.ts"
 import type { RpcReason } from "../rpc/method/RpcError.ts"
 import { rpcFailureOf } from "../rpc/RpcClient.ts"
 
-/** The desk acts through RPC alone: with the methods, the rights and the errors of the user of the session. */
+/** The desk acts only through RPC, with the methods, rights and errors of the session's user. */
 
 /** `forbidden`: the user may not call the method. `unclear`: the answer does not say what happened. */
 export type FailureCode = number | "forbidden" | "unclear"
@@ -19,14 +19,13 @@ export type FailureCode = number | "forbidden" | "unclear"
 export class CallFailed extends Data.TaggedError("CallFailed")<{
   readonly method: string
   readonly code: FailureCode
-  /** The text of RPC. */
   readonly message: string
   readonly reason?: FailureReason | undefined
 }> {}
 
 /**
- * The reasons of RPC, and what the desk finds by itself: the name was `changed` in another window, or another transaction that waits
- * for a block spends the coins (`in-use`).
+ * RPC's reasons and the desk's own: the name was `changed` in another window, or a pending transaction spends the coins
+ * (`in-use`).
  */
 export type FailureReason = RpcReason | "changed" | "in-use"
 
@@ -66,11 +65,11 @@ export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...cal
   }
 }
 
-/** The failure of an answer in no form that the caller knows. */
+/** For an answer in no known form. */
 export const unclear = ({ name }: Contract): CallFailed =>
   new CallFailed({ method: name, code: "unclear", message: `${name} gave an unexpected answer` })
 
-/** The result of a method, and `undefined` where it fails with one of these codes. */
+/** `undefined` if it fails with one of these codes. */
 export const unless = <A>(
   effect: Effect.Effect<A, CallFailed>,
   codes: ReadonlyArray<FailureCode>

@@ -20,8 +20,6 @@ import {
   walletState
 } from "./visit.ts"
 
-/** The page on which the user confirms, and the page with the result. */
-
 const confirmView = (
   visit: DeskVisit,
   { id, plan, wallet }: Confirmation,

@@ -10,8 +10,8 @@ import { CallFailed, type Calls } from "./calls.ts"
 import { wordsOf } from "./errorWords.ts"
 
 /**
- * What a user confirms before it is done. A confirmation is done at most once: the page that shows it has its id, and a
- * second request with this id gets the result of the first.
+ * What a user confirms is done at most once: its page has an id, and a second request with this id gets the result of
+ * the first.
  */
 
 export interface Done {
@@ -21,17 +21,16 @@ export interface Done {
 
 export interface Plan {
   readonly title: string
-  /** What the user confirms. */
   readonly content: Html
   readonly button: string
   /** Where the user came from. */
   readonly back: string
-  /** Whether the password of the user is asked for again. */
+  /** Whether to ask for the user's password again. */
   readonly spends: boolean
-  /** What has to be unlocked: the wallet, or its renewals alone. */
+  /** What to unlock: the wallet, or only its renewals. */
   readonly unlocks: "all" | "renewals" | "nothing"
   /**
-   * The same for plans that do the same: of those made at one time, only one is done. Otherwise two windows would pay
+   * Equal for plans that do the same: of those made at one time, only one is done. Otherwise two windows would pay
    * twice.
    */
   readonly same: string
@@ -43,11 +42,10 @@ export type DeskOutcome = { readonly done: Done } | { readonly failed: CallFaile
 export interface Confirmation {
   readonly id: string
   readonly plan: Omit<Plan, "run">
-  /** What does it; `undefined` once it was done or is too old, since it may hold a passphrase. */
+  /** `undefined` once done or too old, because it may hold a passphrase. */
   run: Plan["run"] | undefined
   /** The session that made it. */
   readonly by: object
-  /** The wallet that it was made for. */
   readonly wallet: string | undefined
   readonly made: number
   state:
@@ -59,15 +57,14 @@ export interface Confirmation {
 /** Milliseconds for which a page can be confirmed: fees and names change. */
 export const OPEN_MS = 15 * 60_000
 
-/** Confirmations of one user that are remembered. */
+/** Per user. */
 const MOST = 100
 
-/** Why a confirmation does nothing. */
 export type ConfirmRefusal = "unknown" | "old" | "same" | "unclear" | "wallet"
 
 const isOld = ({ made }: Pick<Confirmation, "made">, now: number): boolean => now - made >= OPEN_MS
 
-/** The confirmations of one user, in all sessions: what one session has done, no other one does again. */
+/** Shared by all sessions of a user, so that nothing is done again in another one. */
 export class Confirmations {
   readonly #all = new Map<string, Confirmation>()
 
@@ -84,7 +81,7 @@ export class Confirmations {
     return id
   }
 
-  /** Forgets what a session that ends has left open; the outcome of the rest stays. */
+  /** Forgets what a closing session has left open; other outcomes stay. */
   close(by: object): void {
     for (const [key, each] of this.#all) if (each.by === by && each.state.is === "open") this.#all.delete(key)
   }
@@ -93,7 +90,6 @@ export class Confirmations {
     return this.#all.get(id ?? "")
   }
 
-  /** Whether an open confirmation can be done now. */
   refusal(
     { made, plan: { same }, wallet }: Confirmation,
     now: { readonly wallet: string | undefined; readonly now: number }
@@ -112,8 +108,8 @@ export class Confirmations {
   }
 
   /**
-   * Does it, or waits for the request that does; at most once in all. `again` says whether a failure leaves it open,
-   * because the user can mend it on the same page.
+   * At most once in all; waits for a request that already does it. `again`: whether a failure leaves it open, because
+   * the user can fix it on the same page.
    */
   perform(
     confirmation: Confirmation,

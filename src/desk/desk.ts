@@ -31,7 +31,7 @@ import {
 import { checkWords, wordsPage } from "./wordsPage.ts"
 import { draft, edit, write } from "./writePages.ts"
 
-/** The desk: pages with which a user of RPC owns names and coins. */
+/** The desk: pages with which an RPC user owns names and coins. */
 
 interface PageHandlers {
   readonly at: DeskPage
@@ -68,9 +68,9 @@ const PAGE_OF: ReadonlyMap<string, PageHandlers> = new Map(PAGES.map((each) => [
 
 export interface DeskConfig {
   readonly network: NetworkName
-  /** The data directory, an absolute path. */
+  /** An absolute path. */
   readonly dataDir: string
-  /** Whether a proxy ends TLS in front of it. */
+  /** Whether a proxy in front ends TLS. */
   readonly behindProxy: boolean
   /** The name that the node listens on. */
   readonly ownName: string
@@ -78,7 +78,7 @@ export interface DeskConfig {
   readonly now?: () => number
 }
 
-/** Why a request does not come through the way that the operator chose; `undefined` if it does. */
+/** Why a request does not come the way that the operator chose. */
 const wrongWay = (
   { forwardedProtocol, host }: PageRequest,
   { remote }: Pick<PageVisit, "remote">,
@@ -95,17 +95,17 @@ const wrongWay = (
     : "The desk answers only at addresses and names of this machine, such as 127.0.0.1 or localhost."
 }
 
-/** The address of the page that a request asks for, as links have it. */
+/** Of the requested page, as links have it. */
 const hereOf = ({ path, query }: PageRequest): string => `.${path}${query.size === 0 ? "" : `?${query.toString()}`}`
 
-/** No page is deeper: redirects are relative to the page. */
+/** No page is deeper, because redirects are relative to the page. */
 const servesDesk = ({ path }: PageRequest): boolean =>
   path === DESK.slice(0, -1) || (path.startsWith(DESK) && !path.includes("/", DESK.length))
 
-/** Seconds after which a browser asks again whether the node has started. */
+/** Seconds until a browser asks again. */
 const STARTING_SECONDS = 5
 
-/** The desk while the node starts: it has no session yet, and a form does nothing. */
+/** While the node starts, there is no session yet, and a form does nothing. */
 export const deskStarting: VisitHandler = {
   serves: servesDesk,
   visit: (request, { form }) =>
@@ -190,7 +190,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       now
     })
 
-    /** Keeps the only wallet as that of the session: another one that is loaded later does not take its place. */
+    /** The only wallet becomes that of the session: one loaded later does not take its place. */
     const keepWallet = ({ calls, session }: DeskVisit): Effect.Effect<void> =>
       Effect.ignore(Effect.map(calls.call(GETWALLETINFO, {}), ({ walletname }) => {
         session.wallet ??= walletname

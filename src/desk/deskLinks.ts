@@ -1,12 +1,12 @@
 import type { Bytes } from "../protocol/bytes.ts"
 import { toHex } from "../protocol/bytes.ts"
 
-/** The pages of the desk. Links are relative to the overview of the node, redirects to the page itself. */
+/** Links are relative to the overview of the node, redirects to the page itself. */
 
-/** The path of all pages, as the listener gets it. */
+/** As the listener gets it. */
 export const DESK = "/desk/"
 
-/** Pages by their last part. */
+/** By their last part. */
 export type DeskPage =
   | "login"
   | "logout"
@@ -41,7 +41,7 @@ const queryOf = (query: Readonly<Record<string, string>>): string => {
 export const deskLink = (page: DeskPage, query: Readonly<Record<string, string>> = {}): string =>
   `./desk/${page}${queryOf(query)}`
 
-/** The address of a page for a redirect from another one. */
+/** For a redirect from another page. */
 export const deskPlace = (page: DeskPage, query: Readonly<Record<string, string>> = {}): string =>
   `./${page}${queryOf(query)}`
 

@@ -2,8 +2,8 @@
 const DRAFT_MS = 300
 
 /**
- * The script of the desk, which also works without it. It shows the value that a form makes while it is filled in, and
- * keeps a button from being pressed twice. What is confirmed is made on the server alone.
+ * Optional script: shows a form's value while it is filled in, and keeps a button from being pressed twice. What is
+ * confirmed is made on the server.
  */
 export const DESK_SCRIPT = `"use strict";
 (() => {

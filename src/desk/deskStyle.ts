@@ -1,4 +1,4 @@
-/** What the desk adds to the style of the pages: forms, and codes to scan. */
+/** In addition to the style of the pages. */
 export const DESK_STYLE = `
 .session { display: flex; align-items: center; gap: .5rem 1rem; margin-left: auto; font-size: .92rem; }
 .session form { display: inline; }

@@ -2,9 +2,9 @@ import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { errorWords } from "../rpc/words.ts"
 import type { CallFailed } from "./calls.ts"
 
-/** The errors of RPC and of the desk as sentences for users. */
+/** Errors of RPC and the desk, as sentences for users. */
 
-/** What the desk finds by itself. */
+/** The desk's own errors. */
 const OWN = {
   forbidden: "Your user does not have the right to do this. Sign in as a user with this right.",
   changed:
@@ -25,13 +25,13 @@ const sentencesOf = ({ code, reason }: Omit<Failure, "message">): string | undef
 export interface FailureWords {
   /** Sentences. */
   readonly text: string
-  /** What RPC said, if the sentence leaves something out. */
+  /** RPC's text, if the sentence omits something. */
   readonly detail: string | undefined
-  /** Whether nothing was done for certain. */
+  /** Certainly nothing was done. */
   readonly nothingDone: boolean
 }
 
-/** Codes without words of their own, of refusals before anything is sent. */
+/** Codes without their own sentences, refused before anything is sent. */
 const HARMLESS: ReadonlySet<CallFailed["code"]> = new Set([
   RPC_CODE.wallet,
   RPC_CODE.insufficientFunds,
@@ -40,7 +40,7 @@ const HARMLESS: ReadonlySet<CallFailed["code"]> = new Set([
   RPC_CODE.invalidEncoding
 ])
 
-/** Codes whose words say all that RPC says. */
+/** Codes whose sentences say all that RPC says. */
 const WHOLE: ReadonlySet<CallFailed["code"]> = new Set([
   "forbidden",
   RPC_CODE.walletUnlockNeeded,
@@ -56,6 +56,6 @@ export const wordsOf = (failure: Failure): FailureWords => {
     : { text, detail: reason !== undefined || WHOLE.has(code) ? undefined : message, nothingDone }
 }
 
-/** Whether the user can mend a failure on the page that asks for confirmation. */
+/** Whether the user can fix the failure on the confirmation page. */
 export const isMendable = ({ code }: Pick<CallFailed, "code">): boolean =>
   code === RPC_CODE.walletUnlockNeeded || code === RPC_CODE.walletPassphraseIncorrect

@@ -10,22 +10,19 @@ import { deskLink, type DeskPage } from "./deskLinks.ts"
 import { DESK_SCRIPT } from "./deskScript.ts"
 import { DESK_STYLE } from "./deskStyle.ts"
 
-/** The frame of the desk's pages, and the parts of its forms. */
-
-/** With `no-referrer`, which the other pages have, a browser does not say where a form comes from. */
+/** With the other pages' `no-referrer`, a browser does not say where a form comes from. */
 const REFERRER = { "Referrer-Policy": "same-origin" } as const
 
 const document = documents({ style: STYLE + DESK_STYLE, script: DESK_SCRIPT })
 
-/** What every page shows. */
 export interface PlainFrame {
-  /** `undefined` while the network is unknown. */
+  /** `undefined` while unknown. */
   readonly network: string | undefined
-  /** The address of the page itself. */
+  /** The page itself. */
   readonly here: string
 }
 
-/** What every page of a session shows. */
+/** For every page of a session. */
 export interface FrameOf extends PlainFrame {
   readonly user: string
   /** `undefined` while none is chosen. */
@@ -38,7 +35,7 @@ export interface DeskContent {
   readonly title: string
   readonly at: DeskPage
   readonly main: Html
-  /** Seconds after which the page is loaded again. */
+  /** Seconds. */
   readonly reloadAfter?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -50,7 +47,7 @@ const SECTIONS: ReadonlyArray<readonly [page: DeskPage, text: string]> = [
   ["wallet", "Wallet"]
 ]
 
-/** The section of a page that is below one. */
+/** For pages below a section. */
 const SECTION_OF: Partial<Readonly<Record<DeskPage, DeskPage>>> = {
   name: "names",
   edit: "names",
@@ -71,7 +68,7 @@ const section = (at: DeskPage) => ([page, text]: readonly [page: DeskPage, text:
 
 export const formToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`
 
-/** The wallet of the pages, and the way to another one. */
+/** With a link to choose another one. */
 const walletLink = (wallet: string | undefined): Part =>
   wallet !== undefined &&
   html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Choose another wallet. Current: </span>${
@@ -85,7 +82,7 @@ const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): H
     formToken(token)
   }<button type="submit">Sign out</button></form></div>`
 
-/** A page of the desk; without a session it has no links to the others. */
+/** Without a session it has no links to the others. */
 export const deskPage = (
   { at, headers, main, reloadAfter, status = 200, title }: DeskContent,
   frame: FrameOf | PlainFrame
@@ -104,13 +101,12 @@ export const deskPage = (
       }</header><main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span><a href="${HOME}">The node and its explorer</a></footer>`
   })
 
-/** A message at the top of a page. */
 export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html =>
   html`<div class="alert ${tone}" role="${tone === "attention" ? "alert" : "status"}">${
     paragraphs.map((each) => each !== undefined && each !== false && html`<p>${each}</p>`)
   }</div>`
 
-/** Links to pages of the desk, as buttons. */
+/** As buttons. */
 export const linksTo = (...pages: ReadonlyArray<DeskPage>): Html =>
   html`<p class="buttons">${
     SECTIONS.flatMap(([page, text]) =>
@@ -121,11 +117,9 @@ export const linksTo = (...pages: ReadonlyArray<DeskPage>): Html =>
 export interface DeskNotice extends Omit<DeskContent, "main"> {
   readonly tone?: Tone
   readonly paragraphs: ReadonlyArray<Part>
-  /** Where to go from here. */
   readonly links?: ReadonlyArray<DeskPage>
 }
 
-/** A page that says one thing. */
 export const noticePage = (
   { links = [], paragraphs, tone = "attention", ...page }: DeskNotice,
   frame: FrameOf | PlainFrame
@@ -140,16 +134,14 @@ export interface FieldShown {
   readonly label: string
   readonly value?: string
   readonly hint?: Part
-  /** What is wrong with it. */
   readonly wrong?: ReadonlyArray<Part>
   readonly type?: "text" | "password"
-  /** Lines; without them it is one line. */
+  /** One line if omitted. */
   readonly rows?: number
   readonly autocomplete?: "off" | "current-password" | "new-password" | "username"
   readonly required?: boolean
 }
 
-/** Characters of a field. */
 const LONGEST = 4_000
 
 export const field = (shown: FieldShown): Html => {
@@ -187,6 +179,5 @@ export const option = ({ checked = false, hint, label, name, type, value }: Opti
     : html`<label class="option"><input type="${type}" name="${name}" value="${value}">${text}</label>`
 }
 
-/** A card with a heading. */
 export const card = (title: Part, content: Part): Html =>
   html`<section class="card"><h2>${title}</h2>${content}</section>`

@@ -7,7 +7,7 @@ import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, deskPage, field, type PlainFrame } from "./frame.ts"
 import type { DeskSessions } from "./sessions.ts"
 
-/** The log-in, with the credentials of RPC. */
+/** Log-in with RPC credentials. */
 
 export interface LoginMessage {
   readonly status: number
@@ -46,10 +46,9 @@ export const ENDED: LoginMessage = {
     "You have been signed out, because the session ended or svcd was restarted. Your last request did nothing. Sign in, and check your names and payments before you start again."
 }
 
-/** The user of the cookie file. */
 const COOKIE_USER = "__cookie__"
 
-/** The two parts of a cookie file, or what was typed. */
+/** From a cookie file's content, or as typed. */
 const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly password: string } => {
   const [user, password] = [form.get("user") ?? "", form.get("password") ?? ""]
   const colon = password.indexOf(":")
@@ -58,7 +57,7 @@ const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly
     : { user, password }
 }
 
-/** A password that is asked for again: that of a cookie file also as the whole content of the file, as at the log-in. */
+/** Accepts the whole content of a cookie file, as at the log-in. */
 export const passwordAgain = (user: string, { text }: { readonly text: string }): Redacted.Redacted<string> => {
   const given = credentialsOf(new URLSearchParams({ password: text }))
   return Redacted.make(user === COOKIE_USER && given.user === user ? given.password : text)

@@ -13,12 +13,10 @@ import { listedName, wholeName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
 import type { PlainFrame } from "./frame.ts"
 
-/** Names and what happens to them, in words. */
-
-/** Seconds between two blocks. */
+/** Between blocks. */
 const BLOCK_SECONDS = 600
 
-/** Blocks that a name lives: those of today, on regtest thirty. */
+/** Life of a name in blocks: the current rule, or thirty on regtest. */
 const depthOf = ({ network }: Pick<PlainFrame, "network">): number =>
   expirationDepth(Number.MAX_SAFE_INTEGER, paramsOf(networks[network === "regtest" ? network : "mainnet"]))
 
@@ -26,7 +24,7 @@ export const bytesOfHex = (hex: string | undefined): Bytes => fromHex(hex ?? "")
 
 export const listedHex = (hex: string | undefined): Html => listedName(bytesOfHex(hex))
 
-/** Some text about a time; none on regtest, where blocks come when the user wants them. */
+/** Empty on regtest, where blocks come on demand. */
 export const ifTimed = ({ network }: Pick<PlainFrame, "network">, text: string): string =>
   network === "regtest" ? "" : text
 
@@ -40,7 +38,7 @@ export const expiryOf = (
       quantityOf(left, "block")
     }<span class="muted">${ifTimed(frame, ` (about ${spanText(left * BLOCK_SECONDS)})`)}</span>`
 
-/** Which names the wallet renews by itself, by their bytes in hexadecimal. */
+/** By hex bytes of the name. */
 export const renewedBy = ({ all, except = [], names }: Renewing): (hex: string | undefined) => boolean => {
   const chosen = new Set(names.map(({ name }) => name))
   const excepted = new Set(except.map(({ name }) => name))
@@ -55,7 +53,6 @@ const TONES: Readonly<Record<RegistrationRow["step"], string>> = {
   failed: "attention"
 }
 
-/** What a commitment in a block waits for. */
 const maturingText = (left: number, frame: Pick<PlainFrame, "network">): string =>
   left === 0
     ? "The name can be sent now."
@@ -69,16 +66,15 @@ export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network"
   }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
 }
 
-/** A fee that is not known exactly. */
+/** An approximate fee. */
 export const about = (text: string | undefined): Html =>
   text === undefined ? html`unknown until it is sent` : html`about ${text}`
 
 export const recordView = (rows: ReadonlyArray<readonly [label: string, content: Html] | undefined>): Html =>
   html`<dl class="record">${rows.map((each) => each !== undefined && row(...each))}</dl>`
 
-/** The head of a page about a name. `above`: what the page is, or of what kind the name is. */
+/** `above`: what the page is, or the kind of the name. */
 export const nameHeading = (above: Part, name: Bytes): Html =>
   html`<header class="name-head"><p class="muted">${above}</p><h1>${wholeName(name)}</h1></header>`
 
-/** The head of a page that changes a name. */
 export const changeHeading = (what: string, name: Bytes): Html => nameHeading(html`${what}: ${kindOfName(name)}`, name)

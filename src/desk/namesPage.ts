@@ -35,11 +35,9 @@ import {
   walletState
 } from "./visit.ts"
 
-/** The names of the wallet, and the page of one of them. */
-
 const PAGE = 50
 
-/** Names that another owner has by now, or that have expired, shown below. */
+/** Shown names that have another owner or have expired. */
 const FORMER = 50
 
 const lockNote = ({ info, lock }: WalletState): Html =>
@@ -97,10 +95,10 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
       }</ul></details>`
     )
 
-/** The largest number of failed registrations shown. */
+/** Shown failed registrations. */
 const MOST_FAILURES = 10
 
-/** All registrations under way, and the last failures; and how many failures are left out. */
+/** All registrations in progress, the last failures, and the number of omitted failures. */
 const registrationsToShow = (all: ReadonlyArray<RegistrationRow>) =>
   Effect.map(unixTime, (now) => {
     const failed = all.filter(({ step }) => step === "failed").toSorted((a, b) => b.time - a.time)
@@ -184,7 +182,6 @@ export const ownNamesPage: DeskHandler = (visit) =>
     })
   })
 
-/** A name that the wallet owns now. */
 export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
     const name = yield* nameIn(given)
@@ -199,8 +196,8 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
   })
 
 /**
- * The same for a change by a transaction. While another change waits for a block the node refuses it, and knows no fee: the user
- * learns it before a form is filled in.
+ * For a change by a transaction: while another one is pending, the node refuses it and knows no fee. The user learns it
+ * before filling in a form.
  */
 export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
@@ -214,25 +211,25 @@ export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
     return held
   })
 
-/** What a renewal costs, and which names it leaves out. */
+/** What a renewal costs, and which names it skips. */
 export const renewalPlan = ({ call }: Pick<Calls, "call">, names: CallOf<typeof NAME_RENEW>["names"]) =>
   Effect.flatMap(
     call(NAME_RENEW, { names, options: { ...NAME_AS_HEX, dryrun: true } }),
     (plan) => "transactions" in plan ? Effect.succeed(plan) : unclear(NAME_RENEW)
   )
 
-/** The fee of a change, about that of a renewal; `undefined` if the node cannot tell it. */
+/** About that of a renewal; `undefined` if unknown. */
 export const feeOfChange = ({ calls }: DeskVisit, hex: string) =>
   Effect.map(
     unless(renewalPlan(calls, [hex]), [
       "forbidden",
       -4
     ]),
-    // A plan without a transaction costs nothing, which says nothing of a change.
+    // A plan without a transaction costs nothing, but a change does.
     (plan) => plan === undefined || plan.transactions === 0 || plan.fee === undefined ? undefined : nmc(plan.fee)
   )
 
-/** When the wallet renews a name whose last operation is at a height. */
+/** When the wallet renews a name last changed at a height. */
 const beforeExpiry = ({ frame, node }: DeskVisit, height: number): string => {
   const blocks = renewalWindow(height, node.params)
   return `${quantityOf(blocks, "block")}${

@@ -6,9 +6,9 @@ import { visible } from "../web/visible.ts"
 import { type CallFailed, type Calls, unless } from "./calls.ts"
 import { field } from "./frame.ts"
 
-/** The address that gets a name: of a transfer, or of a registration for another owner. */
+/** The address that gets a name, by transfer or registration. */
 
-/** Why a text is not an address that can own a name; `undefined` if it is one. */
+/** Why a text is not an address that can own a name. */
 export const addressFault = (
   { call }: Pick<Calls, "call">,
   address: string
@@ -19,21 +19,20 @@ export const addressFault = (
       "error" in checked ? `This is not an address of this network: ${checked.error.replace(/\.$/, "")}.` : undefined
   )
 
-/** Whether the wallet has the key of an address; false where the user may not ask. */
+/** False where the user may not ask. */
 export const isOwnAddress = ({ call }: Pick<Calls, "call">, address: string): Effect.Effect<boolean, CallFailed> =>
   Effect.map(
     unless(call(GETADDRESSINFO, { address }), ["forbidden", -5]),
     (found) => found?.ismine === true
   )
 
-/** What a form says about the owner of a new name. */
 export interface NewOwner {
   /** Empty for the wallet itself. */
   readonly owner: string
   readonly renew: boolean
 }
 
-/** Why a name cannot be registered for an owner: sentences for the field. */
+/** Sentences for the field. */
 export const ownerFaults = (
   calls: Pick<Calls, "call">,
   { owner, renew }: NewOwner
@@ -49,7 +48,7 @@ export const ownerFaults = (
 
 const FIELD = "owner"
 
-/** The field, which is open only where something is in it. */
+/** Open only if filled in. */
 export const ownerField = (
   { owner, wrong }: { readonly owner: string; readonly wrong: ReadonlyArray<string> }
 ): Html => {
@@ -67,7 +66,7 @@ export const ownerField = (
   return owner !== "" || wrong.length > 0 ? html`<details open>${inner}</details>` : html`<details>${inner}</details>`
 }
 
-/** The row of a confirmation about the owner; `undefined` for the wallet itself. */
+/** In a confirmation; `undefined` for the wallet itself. */
 export const ownerRow = (
   calls: Pick<Calls, "call">,
   owner: string

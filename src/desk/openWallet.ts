@@ -7,19 +7,17 @@ import type { Plan } from "./confirmations.ts"
 import { field } from "./frame.ts"
 import { type WalletState } from "./visit.ts"
 
-/** Opening the wallet for one thing alone, with the passphrase on the page that asks for it. */
+/** Unlocks the wallet for one purpose, with the passphrase on the page that asks for it. */
 
-/** Seconds for which the wallet is open for one thing, and for renewals that take some blocks. */
+/** Seconds, for one purpose and for renewals that take some blocks. */
 const OPEN_SECONDS = 60
 const RENEWALS_SECONDS = 3_600
 
 type Unlocks = Plan["unlocks"]
 
-/** Whether a plan needs the passphrase first. */
 export const needsPassphrase = (unlocks: Unlocks, { lock }: Pick<WalletState, "lock">): boolean =>
   unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
 
-/** The field for it. */
 export const passphraseField = (
   { unlocks, wrong = [] }: { readonly unlocks: Unlocks; readonly wrong?: ReadonlyArray<string> }
 ): Html =>
@@ -34,7 +32,7 @@ export const passphraseField = (
     wrong
   })
 
-/** Opens the wallet for some work, and leaves its lock as it was. */
+/** Restores the lock afterwards. */
 export const whileOpen = <A>(
   { call }: Pick<Calls, "call">,
   { passphrase, state, unlocks }: {

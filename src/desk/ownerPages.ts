@@ -12,7 +12,7 @@ import { about, ifTimed, nameHeading, recordView } from "./nameViews.ts"
 import { addressFault, isOwnAddress } from "./newOwner.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
 
-/** Giving a name to another owner, and giving it up. */
+/** Transferring a name, and giving it up. */
 
 interface Given {
   readonly name: Bytes

@@ -29,10 +29,10 @@ import { amountGiven, nmc } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, tokenField, walletState } from "./visit.ts"
 
-/** Modules of white around a code, which readers need. */
+/** White modules that readers need around a code. */
 const BORDER = 4
 
-/** A text as a QR code: black on white in any scheme, since many readers know no other. */
+/** Black on white in any scheme, since many readers know no other. */
 const qrCode = ({ label, text }: { readonly text: string; readonly label: string }): Html => {
   const rows = encodeQR(text, "raw", { ecc: "medium", border: BORDER })
   const path = rows.flatMap((row, y) => row.flatMap((dark, x) => dark ? [`M${x} ${y}h1v1h-1z`] : [])).join("")
@@ -40,11 +40,9 @@ const qrCode = ({ label, text }: { readonly text: string; readonly label: string
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}"><rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000" shape-rendering="crispEdges"/></svg>`
 }
 
-/** Balance and payments, an address to be paid at, and paying. */
-
 const LAST_PAYMENTS = 25
 
-/** A link to a transaction. Without an index of transactions the node finds one in a block only by its height. */
+/** Without an index of transactions, the node finds a confirmed one only by height. */
 const txidView = (txid: string, block?: number): Html => {
   const hash = parseDisplayHash(txid)
   return hash === undefined ? html`–` : html`<a href="${transactionLink(hash, { block })}">${shortHash(txid)}</a>`
@@ -60,7 +58,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 const isCommitment = (name: string): boolean => name.startsWith("new: ")
 
-/** The name of an update, which RPC has in quotation marks or, with other characters than those of ASCII, as 0x and digits. */
+/** RPC has the name in quotation marks or, if not ASCII, as 0x and digits. */
 const UPDATE = /^update: (?:'(.*)'|0x([0-9a-f]*))$/s
 
 const listedOperation = (operation: string): Html => {
@@ -68,7 +66,7 @@ const listedOperation = (operation: string): Html => {
   return text === undefined ? listedHex(hex) : listedName(Buffer.from(text))
 }
 
-/** What a row is about: a payment, or a name, of which RPC has the operation before a colon. */
+/** A payment, or a name after RPC's operation and a colon. */
 const whatOf = ({ category, name }: Payment): Html => {
   if (name === undefined) return html`${KINDS.get(category) ?? category}`
   return isCommitment(name)
@@ -125,10 +123,9 @@ export const paymentsPage: DeskHandler = (visit) =>
     })
   })
 
-/** Letters and digits: what an address can have. */
 const ADDRESS = /^[a-zA-Z0-9]{20,100}$/
 
-/** The address in a link, if it is one of the wallet: others can make links too, with their own address. */
+/** The address in a link, if it is the wallet's: others can make links with their own address. */
 const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefined, CallFailed> => {
   const given = query.get("address") ?? ""
   if (!ADDRESS.test(given)) return Effect.succeed(undefined)
@@ -138,7 +135,7 @@ const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefin
   )
 }
 
-/** A warning while the wallet has few addresses that its recovery words find. */
+/** While few addresses remain within reach of the seed phrase. */
 const fewAddresses = (visit: DeskVisit): Effect.Effect<Html | undefined, CallFailed> =>
   Effect.map(unless(walletState(visit), ["forbidden"]), (state) => {
     const few = fewLeftText(state?.info.addresses_left ?? Number.POSITIVE_INFINITY)
@@ -209,7 +206,7 @@ const sendForm = (
 
 export const sendPage: DeskHandler = (visit) => Effect.sync(() => sendForm(visit))
 
-/** Fails if another transaction without a block spends the coins: this one could replace it, and undo what it pays. */
+/** Fails if a pending transaction spends the coins: this one could replace it, and undo its payment. */
 const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<void, CallFailed> =>
   Effect.gen(function*() {
     const { tx } = yield* call(DECODEPSBT, { psbt })
@@ -222,7 +219,7 @@ const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<voi
     }
   })
 
-/** Signs and sends the transaction that was shown: never another one, so that it can be paid at most once. */
+/** Never another transaction than the one shown, so that it can be paid at most once. */
 const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<string, CallFailed> =>
   Effect.gen(function*() {
     yield* areFree({ call }, psbt)
@@ -238,7 +235,7 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
     return yield* call(SENDRAWTRANSACTION, { hexstring: hex })
   })
 
-/** A payment with its fee; where the coins are too few, what the wallet can spend. */
+/** With its fee, or what the wallet can spend. */
 const fundedOr = ({ call }: Pick<Calls, "call">, { address, amount }: SendTexts) =>
   Effect.catchIf(
     call(WALLETCREATEFUNDEDPSBT, { inputs: [], outputs: [{ [address]: amount }] }),

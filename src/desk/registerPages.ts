@@ -16,8 +16,6 @@ import { type FormKind, kindFor, madeValue, nameFaults } from "./valueFields.ts"
 import { NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, nameIn } from "./visit.ts"
 
-/** The name to register, and the form for its value. */
-
 const chooseName = (
   visit: DeskVisit,
   { as = null, text = "", wrong = [] }: {
@@ -70,7 +68,7 @@ const chooseName = (
     }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
   })
 
-/** The name that a user wrote, with its namespace, or why it is none. */
+/** With its namespace, or why it is invalid. */
 const nameGiven = (text: string, as: string | null): Bytes | string => {
   const typed = text.trim()
   if (/^(?:[a-z]+\/)?$/.test(typed)) {
@@ -88,7 +86,7 @@ const nameGiven = (text: string, as: string | null): Bytes | string => {
     "This cannot be the name of a domain: it has a character that domains cannot have, perhaps an invisible one."
 }
 
-/** Why a name cannot be registered: sentences. */
+/** Sentences. */
 const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
   Effect.gen(function*() {
     if (name.length > MAX_NAME_LENGTH) return [`The name has more than ${MAX_NAME_LENGTH} bytes.`]

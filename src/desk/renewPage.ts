@@ -13,19 +13,19 @@ import { renewalPlan } from "./namesPage.ts"
 import { about, listedHex, recordView } from "./nameViews.ts"
 import { type DeskHandler, NotMeant, planned } from "./visit.ts"
 
-/** Renewals: of chosen names, of all, and of a name by the wallet itself. */
+/** Renewals of chosen names or all, and automatic renewal of a name. */
 
 const NAMES_SHOWN = 20
 
 const NAME = new RegExp(`^(?:[0-9a-f]{2}){1,${MAX_NAME_LENGTH}}$`)
 
-/** What "all" leaves out. */
+/** What "all" skips. */
 const switchedOff = (amount: number): string =>
   `${quantityOf(amount, "name")} ${amount === 1 ? "is" : "are"} left out: renewal is turned off for ${
     amount === 1 ? "it" : "them"
   }. Choose a name to renew it once.`
 
-/** The wallet stops renewing a name: it will be lost, so that the password is asked for. */
+/** Without renewal the name will be lost, so the password is asked for. */
 const stopping = (hex: string): Plan => ({
   title: "Stop renewing a name",
   content: recordView([

@@ -4,18 +4,18 @@ import type { AdmittedUser } from "../http/Pages.ts"
 import { Confirmations } from "./confirmations.ts"
 
 /**
- * The log-ins of users. A session ends by a log-out, after a time without a request, after a time in any case, and with the
- * process. The process has no token: only its hash, so that a copy of its memory from before shows none that is unused.
+ * A session ends by log-out, after idle time, after a maximum time, and with the process. Only a token's hash is kept,
+ * so that a copy of the memory shows no usable token.
  */
 
 /** Milliseconds after the last request, and after the log-in, at which a session ends. */
 export const IDLE_MS = 20 * 60_000
 export const LONGEST_MS = 8 * 3_600_000
 
-/** Milliseconds for which a password that was asked for again counts. */
+/** Milliseconds for which a repeated password counts. */
 export const VERIFIED_MS = 5 * 60_000
 
-/** Sessions at one time. A further log-in ends the one that was used longest ago, of the user with the most. */
+/** A further log-in ends the least recently used session of the user with the most. */
 export const MOST_SESSIONS = 32
 
 const TOKEN_BYTES = 32
@@ -24,11 +24,11 @@ const NAME_BYTES = 4
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")
 
-/** One log-in. Times are milliseconds of a monotonic clock. */
+/** Times are milliseconds of a monotonic clock. */
 export class DeskSession {
   readonly user: AdmittedUser
   readonly confirmations: Confirmations
-  /** The wallet that it shows; `undefined` until one is known. */
+  /** `undefined` until one is known. */
   wallet: string | undefined
   readonly begun: number
   used: number
@@ -42,7 +42,7 @@ export class DeskSession {
     this.confirmations = confirmations
   }
 
-  /** The token of forms that act on a wallet: when another one is chosen, they count no longer. */
+  /** For forms that act on a wallet: invalid once another one is chosen. */
   formToken(wallet: string | undefined): string {
     return createHmac("sha256", this.#key).update(JSON.stringify([wallet])).digest("base64url")
   }
@@ -63,24 +63,23 @@ export const isOver = ({ begun, used }: Pick<DeskSession, "begun" | "used">, now
 export class DeskSessions {
   readonly #sessions = new Map<string, DeskSession>()
   readonly #places = new EvictingPlaces<string>(MOST_SESSIONS, (key) => this.#end(key))
-  /** Of each process its own: a browser sends the cookies of one host to all its ports, where other nodes may be. */
+  /** Unique per process: a browser sends a host's cookies to all its ports, where other nodes may be. */
   readonly #cookieName = `svcd_desk_${randomBytes(NAME_BYTES).toString("hex")}`
-  /** By user, of which the node has as many as its configuration names. They last as long as the process. */
+  /** By user, as many as configured. They last as long as the process. */
   readonly #confirmations = new Map<string, Confirmations>()
 
-  /** The token in a Cookie header. */
   tokenOf(cookie: string | undefined): string | undefined {
     const name = `${this.#cookieName}=`
     return cookie?.split(";").map((part) => part.trim()).find((part) => part.startsWith(name))?.slice(name.length)
   }
 
-  /** The cookie of a session, for the pages of the desk alone: without a path a browser takes that of the request. */
+  /** For the desk's pages only: without a path a browser takes that of the request. */
   cookie(token: string, { secure }: { readonly secure: boolean }): string {
     const ending = `${secure ? "; Secure" : ""}${token === "" ? "; Max-Age=0" : ""}`
     return `${this.#cookieName}=${token}; HttpOnly; SameSite=Strict${ending}`
   }
 
-  /** Begins a session. Returns its token, which is stored nowhere. */
+  /** Returns the token, which is stored nowhere. */
   begin(user: AdmittedUser, now: number): { readonly token: string; readonly session: DeskSession } {
     this.#forget(now)
     const token = randomBytes(TOKEN_BYTES).toString("base64url")
@@ -91,7 +90,7 @@ export class DeskSessions {
     return { token, session }
   }
 
-  /** The session of a token, which counts as used now; `undefined` if there is none any more. */
+  /** Counts as a use; `undefined` if the session has ended. */
   find(token: string | undefined, now: number): DeskSession | undefined {
     if (token === undefined) return undefined
     this.#forget(now)
@@ -115,7 +114,7 @@ export class DeskSessions {
     return made
   }
 
-  /** Ends a session. A confirmation that it left open may hold a passphrase. */
+  /** A confirmation that it left open may hold a passphrase. */
   #end(key: string): void {
     const session = this.#sessions.get(key)
     session?.confirmations.close(session)

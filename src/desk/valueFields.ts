@@ -8,15 +8,13 @@ import { IDENTITY_FIELDS, type IdentityField, readIdentityForm, writeIdentityFor
 import { lint } from "../values/lint.ts"
 import { isFault, readLocatedJson } from "../values/locatedJson.ts"
 
-/** Values of names as fields of a page. */
-
 export interface ValueField {
   readonly key: string
   readonly label: string
   readonly hint: string
-  /** Lines of the field; `undefined`: one line. */
+  /** `undefined`: one line. */
   readonly rows: number | undefined
-  /** The part of the page in which it is, if not in the first. */
+  /** The part of the page, if not the first. */
   readonly part?: string
 }
 
@@ -61,7 +59,7 @@ const DOMAIN: Readonly<Record<DomainField, Omit<ValueField, "key">>> = {
   }
 }
 
-/** The order on the page. */
+/** On the page. */
 const DOMAIN_ORDER: ReadonlyArray<DomainField> = [
   "address",
   "subdomain",
@@ -96,7 +94,6 @@ const IDENTITY: Readonly<Record<IdentityField, Omit<ValueField, "key">>> = {
 
 export type FormKind = "domain" | "identity" | "json"
 
-/** The form that suits a name. */
 export const kindFor = (name: Bytes): FormKind => {
   const namespace = namespaceOf(name)
   return namespace === "d/" || namespace === "dd/" ? "domain" : namespace === "id/" ? "identity" : "json"
@@ -111,7 +108,6 @@ export const valueFieldsOf = (kind: FormKind): ReadonlyArray<ValueField> =>
 
 export interface OpenValue {
   readonly kind: FormKind
-  /** The text of each field. */
   readonly texts: ReadonlyMap<string, string>
   /** Parts of the value that no field shows. */
   readonly kept: ReadonlyArray<string>
@@ -119,10 +115,10 @@ export interface OpenValue {
 
 const JSON_FIELD = "json"
 
-/** Characters that turn or hide others; JSON keeps its meaning with their escapes. */
+/** Characters that reverse or hide others; JSON keeps its meaning with their escapes. */
 const UNSEEN = /[^\P{Cc}\n\r\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** A value as one text; `undefined` if it has characters that a field cannot show and that are not part of JSON. */
+/** `undefined` if it has characters that a field cannot show and that are not part of JSON. */
 const jsonForm = (value: string): OpenValue | undefined => {
   const safe = value.replaceAll(UNSEEN, escapeUnsafe)
   return safe !== value && isFault(readLocatedJson(safe))
@@ -130,7 +126,7 @@ const jsonForm = (value: string): OpenValue | undefined => {
     : { kind: "json", texts: new Map([[JSON_FIELD, safe]]), kept: [] }
 }
 
-/** A value in its form; as JSON if it is no JSON object. `undefined` if no field can show it. */
+/** As JSON if it is not a JSON object. `undefined` if no field can show it. */
 export const openValue = (value: Bytes, kind: FormKind): OpenValue | undefined => {
   const text = encodeText(value, "utf8")
   if (text === undefined) return undefined
@@ -141,7 +137,7 @@ export const openValue = (value: Bytes, kind: FormKind): OpenValue | undefined =
   return { kind, texts: new Map(texts), kept: read.kept }
 }
 
-/** The texts of the fields as a form was sent. */
+/** As sent by a form. */
 export const sentTexts = (kind: FormKind, form: URLSearchParams): ReadonlyMap<string, string> =>
   new Map([...valueFieldsOf(kind).map(({ key }) => key), JSON_FIELD].map((key) => [key, form.get(key) ?? ""]))
 
@@ -151,10 +147,10 @@ export interface MadeValue {
   readonly faults: ReadonlyArray<FormFault>
 }
 
-/** The most bytes of a value that a name can have and still be updated. */
+/** In a value that can still be updated. */
 export const MOST_BYTES = MAX_SPENDABLE_VALUE
 
-/** The value of a form that was sent, made from the value before. */
+/** Made from the preceding value. */
 export const madeValue = (
   { base, kind, texts }: { readonly kind: FormKind; readonly base: string; readonly texts: ReadonlyMap<string, string> }
 ): MadeValue => {
@@ -180,6 +176,6 @@ export const madeValue = (
   return { value: written.value, bytes, faults }
 }
 
-/** What is wrong with the name itself, as sentences. */
+/** As sentences. */
 export const nameFaults = (name: Bytes): ReadonlyArray<string> =>
   lint(name, new Uint8Array(0)).findings.map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`)

@@ -14,30 +14,27 @@ import { ownerField } from "./newOwner.ts"
 import { type FormKind, type MadeValue, MOST_BYTES, type ValueField, valueFieldsOf } from "./valueFields.ts"
 import { type DeskVisit, tokenField } from "./visit.ts"
 
-/** The form for the value of a name. */
-
 export interface ValueForm {
   readonly name: Bytes
-  /** Whether the name is new. */
   readonly isNew: boolean
-  /** Whether the wallet renews a new name. */
+  /** For a new name. */
   readonly renew: boolean
-  /** The address of another owner of a new name; empty for the wallet. */
+  /** Another owner's address for a new name; empty for the wallet. */
   readonly owner: string
   readonly ownerWrong: ReadonlyArray<string>
   readonly kind: FormKind
-  /** The value that the fields change, which may have parts that they do not show. */
+  /** The value that the fields change, including parts that they do not show. */
   readonly base: string
   /** The value of the name when the form was opened. */
   readonly from: string
   readonly texts: ReadonlyMap<string, string>
   readonly kept: ReadonlyArray<string>
   readonly made: MadeValue
-  /** Whether the user sent the form: the page then shows its faults. */
+  /** The user sent the form, so the page shows its faults. */
   readonly sent: boolean
 }
 
-/** A name that the wallet owns, or will own. */
+/** For a name of the wallet. */
 export const NO_OWNER = { owner: "", ownerWrong: [] } as const
 
 const FINDINGS = 8
@@ -47,7 +44,7 @@ const faultText = ({ field, line, message }: FormFault, kind: FormKind): string 
   return line === 0 ? message : `${label}, line ${line}: ${message}.`
 }
 
-/** The value that the fields make, with its bytes and what is unusual in it. */
+/** With its bytes and findings. */
 export const draftView = ({ kind, made, name }: Pick<ValueForm, "kind" | "made" | "name">): Html => {
   const { bytes, faults, value } = made
   if (value === undefined) {
@@ -117,7 +114,7 @@ const fieldsView = (form: ValueForm): Html => {
   }`
 }
 
-/** The button for the other way of editing, which takes along what is typed. */
+/** Switches the way of editing, and keeps what is typed. */
 const otherWay = ({ kind }: ValueForm, suits: FormKind): Html =>
   suits === "json"
     ? NOTHING

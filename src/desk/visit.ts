@@ -17,23 +17,21 @@ import { wordsOf } from "./errorWords.ts"
 import { type DeskContent, deskPage, formToken, type FrameOf } from "./frame.ts"
 import type { DeskSession } from "./sessions.ts"
 
-/** One request of a user with a session, and what the pages do with it. */
-
-/** What the pages know of the node beyond its methods. */
+/** Facts about the node beyond its methods. */
 export interface NodeOfDesk {
   readonly params: ConsensusParams
-  /** The data directory, an absolute path. */
+  /** An absolute path. */
   readonly dataDir: string
 }
 
 export interface DeskVisit {
   readonly session: DeskSession
-  /** The wallet of the session when the request came. */
+  /** When the request came. */
   readonly wallet: string | undefined
   readonly frame: FrameOf
   readonly calls: Calls
   readonly query: URLSearchParams
-  /** Empty for a request by GET. */
+  /** Empty for GET. */
   readonly form: URLSearchParams
   readonly node: NodeOfDesk
   readonly admit: (user: string, password: Redacted.Redacted<string>) => Effect.Effect<AdmittedUser | undefined>
@@ -41,20 +39,19 @@ export interface DeskVisit {
   readonly now: () => number
 }
 
-/** What was sent cannot be meant: a part of a link or of a form is missing or wrong. */
+/** A part of a link or a form is missing or wrong. */
 export class NotMeant extends Data.TaggedError("NotMeant")<{ readonly text: string }> {}
 
 export type DeskFailure = CallFailed | NotMeant
 
-/** A page of the desk, for requests by GET or for forms. */
+/** For GET or for forms. */
 export type DeskHandler = (visit: DeskVisit) => Effect.Effect<PageAnswer, DeskFailure>
 
 export const deskAnswer = (visit: DeskVisit, content: DeskContent): PageAnswer => deskPage(content, visit.frame)
 
-/** The token of the forms of this session. */
 export const tokenField = ({ frame }: DeskVisit): Html => formToken(frame.formToken)
 
-/** What a failure means, and whether something was done, as paragraphs. `unsure`: what to say if it may have been. */
+/** What a failure means, and whether something was done. `unsure`: what to say if it may have been. */
 export const failureParts = (failure: CallFailed, unsure?: Part): ReadonlyArray<Part> => {
   const { detail, nothingDone, text } = wordsOf(failure)
   return [
@@ -64,11 +61,11 @@ export const failureParts = (failure: CallFailed, unsure?: Part): ReadonlyArray<
   ]
 }
 
-/** Goes to the page on which the user confirms a plan. */
+/** Redirects to the confirmation of a plan. */
 export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAnswer =>
   redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { by: session, now: now(), wallet }) }))
 
-/** The name of a link or a form. */
+/** From a link or a form. */
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {
   const name = fromHex(given.get("hex") ?? "")
   return name === undefined || name.length === 0 || name.length > MAX_NAME_LENGTH

@@ -23,8 +23,6 @@ import {
   walletState
 } from "./visit.ts"
 
-/** The wallet: its lock, its passphrase, and how it is restored. */
-
 const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: string]>> = {
   none: ["attention", "no passphrase", "Anyone who can read its file can take its coins and names."],
   locked: ["good", "locked", "It signs nothing."],
@@ -33,17 +31,17 @@ const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: s
 }
 
 interface Unlocking {
-  /** The value of the field. */
+  /** Of the field. */
   readonly key: string
   readonly renewalsOnly: boolean
   readonly seconds: number
   readonly words: string
   readonly hint: string
-  /** How long it takes for what the hint says; not on regtest. */
+  /** Not on regtest. */
   readonly time?: string
 }
 
-/** What to unlock, and for how long. The whole wallet is open for at most three hours. */
+/** The whole wallet is unlocked for at most three hours. */
 const UNLOCKINGS: ReadonlyArray<Unlocking> = [
   {
     key: "renewals-30-days",
@@ -97,7 +95,7 @@ const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
     }<button class="primary" type="submit">Unlock</button></form>`
   )
 
-/** Characters of a passphrase that the desk sets. */
+/** Characters of a passphrase set by the desk. */
 const SHORTEST = 12
 
 const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
@@ -235,12 +233,11 @@ export const setPassphrase: DeskHandler = (visit) =>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 interface Choice {
-  /** Why the page is shown, if the user did not ask for it. */
+  /** If the user did not ask for it. */
   readonly why?: string
   readonly wrong?: ReadonlyArray<string>
 }
 
-/** The loaded wallets, and a form for a new one. */
 const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
   Effect.gen(function*() {
     const names = yield* Effect.orElseSucceed(visit.calls.call(LISTWALLETS, {}), () => [])
@@ -305,7 +302,7 @@ const choiceView = (visit: DeskVisit, { why, wrong = [] }: Choice) =>
 
 export const choosePage: DeskHandler = (visit) => choiceView(visit, {})
 
-/** The page for a session without a wallet: none is loaded, or several are. */
+/** None is loaded, or several are. */
 export const withoutWallet = (visit: DeskVisit, failure: CallFailed) =>
   choiceView(visit, { why: wordsOf(failure).text })
 

@@ -19,11 +19,11 @@ import {
 } from "./visit.ts"
 
 /**
- * How the wallet is restored: its words. They are never shown here, since a page may stay in the memory of a browser; the
- * owner gives three of them back.
+ * The seed phrase is never shown here, since a page may stay in the memory of a browser; the owner enters three of its
+ * words.
  */
 
-/** Words of a new wallet, and the fewest that a wallet can have. */
+/** Of a new wallet, and the minimum. */
 const USUAL_WORDS = 24
 const SHORTEST_PHRASE = 12
 
@@ -36,14 +36,14 @@ interface Asked {
   readonly passphrase?: ReadonlyArray<string>
 }
 
-/** A character that a reader does not see, or not where it is. */
+/** Invisible, or not visible where it is. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
 
-/** A word for a shell; one that cannot be typed as it is shown has another in its place. */
+/** A word for a shell; one that cannot be typed as shown is replaced. */
 const typedWord = ({ other, word }: { readonly word: string; readonly other: string }): string =>
   UNSEEN.test(word) ? other : shellWord(word)
 
-/** The command that shows the words of this wallet, as it is typed at the machine of the node. */
+/** Shows the seed phrase, typed at the node's machine. */
 const exportCommand = ({ frame, node }: DeskVisit, { info: { walletname } }: WalletState): string =>
   [
     "svcd-wallet export --phrase",

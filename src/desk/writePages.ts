@@ -27,7 +27,7 @@ import { type FormKind, kindFor, madeValue, openValue, sentTexts } from "./value
 import { draftView, NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit, nameIn, NotMeant, planned } from "./visit.ts"
 
-/** The form for the value of a new name or of an own one, and the page on which the user confirms it. */
+/** The form for the value of a new or an own name, and its confirmation. */
 
 // The value of an own name
 
@@ -88,10 +88,7 @@ const sentForm = ({ form }: DeskVisit): Effect.Effect<ValueForm, NotMeant> =>
     return { ...said, name, isNew, kind, base, from: form.has("from") ? from : base, texts, kept, made, sent: true }
   })
 
-/**
- * What was typed, in the other way of editing; as it was if it cannot be read. Fields change the JSON that was typed, so that what
- * no field shows is kept.
- */
+/** Fields change the JSON that was typed, so that hidden parts are kept; unreadable input stays as it was. */
 const inOtherWay = (form: ValueForm): ValueForm => {
   const { faults, value } = form.made
   if (value === undefined) return form
@@ -108,7 +105,7 @@ const inOtherWay = (form: ValueForm): ValueForm => {
   return { ...form, kind: to, base, texts: open.texts, kept: open.kept, made, sent: false }
 }
 
-/** The value of a form while it is filled in, for the script. */
+/** While the form is filled in, for the script. */
 export const draft: DeskHandler = (visit) =>
   Effect.map(
     sentForm(visit),
@@ -116,7 +113,7 @@ export const draft: DeskHandler = (visit) =>
       deskPage({ title: "Draft", at: "draft", main: html`<div id="draft">${draftView(form)}</div>` }, visit.frame)
   )
 
-/** The fees of a registration, about, in the smallest unit. */
+/** Approximate fees, in the smallest unit. */
 const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
   Effect.gen(function*() {
     const estimate = yield* unless(calls.call(ESTIMATESMARTFEE, { conf_target: FEE_TARGET }), [
@@ -193,7 +190,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
     })
   })
 
-/** What the wallet knows of a name: its value, and the changes that wait for a block. */
+/** Its value and pending changes. */
 const standOf = ({ call }: Pick<Calls, "call">, hex: string) =>
   Effect.gen(function*() {
     const [record] = yield* call(NAME_LIST, { name: hex, options: AS_HEX })

@@ -11,7 +11,6 @@ const HEAD = Buffer.concat([SIGNATURE, Buffer.alloc(8)])
 /** In place of a column count: no row follows. */
 const TAIL = Buffer.from([0xff, 0xff])
 
-/** Bytes allocated at once. */
 const PIECE = 256 * 1024
 
 /** Bytes of a length or number before its content. */

@@ -53,7 +53,6 @@ export interface ExportStoreParts {
   readonly connection: PgConnection
   readonly schema: string
   readonly rows: RowWriter
-  /** Called after each transaction. */
   readonly committed: () => void
 }
 
@@ -123,12 +122,10 @@ export class ExportStore {
     )
   }
 
-  /** After the others. */
   #transaction<A>(work: Effect.Effect<A, PostgresFailed>): Effect.Effect<A, PostgresFailed> {
     return Effect.tap(this.#alone(this.#connection.transaction(work)), () => this.#committed())
   }
 
-  /** For `append`. */
   newRows(): BlockRows {
     return new BlockRows(this.#rows)
   }
@@ -167,7 +164,6 @@ export class ExportStore {
     }))
   }
 
-  /** Once the first copy is complete. */
   connect(step: BlockStep): Effect.Effect<void, PostgresFailed> {
     const { beginning, block } = step
     const { hash, height, operations } = block

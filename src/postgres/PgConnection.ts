@@ -59,7 +59,6 @@ const SHARED_POOL =
 
 const Backend = Schema.Struct({ pid: Schema.Int })
 
-/** The scope closes it. */
 const openClient = ({ shown, url }: PgTarget): Effect.Effect<Client, PostgresFailed | ExportRefused, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.gen(function*() {

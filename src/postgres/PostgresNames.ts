@@ -47,7 +47,6 @@ const LONGEST_SILENCE = 60
 /** Milliseconds between checks of the tables for waiting callers. */
 const INTERVAL = 1_000
 
-/** Names resolved per statement. */
 const RESOLVED_AT_ONCE = 500
 
 const LISTED_AT_ONCE = 1_000
@@ -231,7 +230,6 @@ const noWallet: Effect.Effect<OperationResult, OperationFailure> = Effect.suspen
   new WalletDisabled({ reason: NO_WALLET })
 )
 
-/** What opening a client reads. */
 interface Head {
   readonly version: number
   readonly network: NetworkName | null
@@ -242,7 +240,6 @@ const isNetwork = (word: string | null): word is NetworkName => word !== null &&
 export interface ClientParts {
   readonly schema: string
   readonly requireProof: ProofLevel | undefined
-  /** For messages. */
   readonly server: string
 }
 

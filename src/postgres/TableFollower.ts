@@ -20,7 +20,6 @@ const BLOCKS_AT_ONCE = 5_000
 /** Milliseconds between progress lines. */
 const TOLD_MS = 10_000
 
-/** Since the last progress line. */
 class Progress {
   private operations = 0
   private told = 0
@@ -29,7 +28,6 @@ class Progress {
     this.operations += count
   }
 
-  /** What to log now, if due. */
   note(now: number): { readonly perSecond: number } | undefined {
     if (this.told === 0) this.told = now
     const passed = now - this.told

@@ -50,7 +50,6 @@ export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | Dae
 /** Two weeks of blocks. A daemon that knows none of them is usually another one. */
 const MOST_UNDONE = 2_016
 
-/** Per transaction. */
 const UNDONE_AT_ONCE = 25
 
 /** Milliseconds without a line after which the export has caught up. */

@@ -1,7 +1,6 @@
 import * as Data from "effect/Data"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 
-/** A statement or a connection failed. */
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   /** `host:port/database`. */
   readonly server: string
@@ -25,9 +24,7 @@ export class ExportRefused extends Data.TaggedError("ExportRefused")<{ readonly 
 
 /** The daemon's lines skipped blocks, which may still come from the cursor of the tables. */
 export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
-  /** Before the missing blocks. */
   readonly last: number
-  /** After the missing blocks. */
   readonly next: number
 }> {
   override get message(): string {
@@ -76,7 +73,6 @@ const CONNECTION_ENDED =
 /** System codes such as EPIPE begin with an E, and no class of SQLSTATE does. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
 
-/** Unwraps errors of libraries. */
 const innermost = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error
 

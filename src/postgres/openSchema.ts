@@ -85,7 +85,6 @@ const versionOf = (connection: PgConnection, schema: string): Effect.Effect<numb
     return row?.version ?? 0
   })
 
-/** Why a version cannot be used. */
 export const versionFault = (
   schema: string,
   version: number,

@@ -47,7 +47,7 @@ interface UndoneRow {
   readonly parent: Buffer
 }
 
-/** With the numbers of its neighbors on the same name. */
+/** With the numbers of its neighbours on the same name. */
 interface NeighbourRow extends OperationLogRow {
   readonly before_height: number | null
   readonly before_number: number | null
@@ -66,7 +66,6 @@ const wireHash = (hash: Buffer): Bytes => reversed(bytesOf(hash))
 const ENTRY_COLUMNS = `${NAME_COLUMNS}, n.number, n.type = 'registered' AS first`
 
 interface Known extends LoggedOperation {
-  /** The next operation on the name. */
   readonly next: number | undefined
 }
 
@@ -145,7 +144,6 @@ export class PgEvents {
     )
   }
 
-  /** After the last block. */
   get now(): Effect.Effect<EventCursor, SqlError> {
     return Effect.map(
       this.#place,
@@ -215,7 +213,7 @@ export class PgEvents {
     })
   }
 
-  /** For a cursor's block on the chain. */
+  /** Follows a cursor whose block is on the chain. */
   #on(
     place: Place,
     from: EventCursor,
@@ -245,7 +243,7 @@ export class PgEvents {
     })
   }
 
-  /** For an undone block. */
+  /** Follows a cursor whose block was undone. */
   #undoing(place: Place, from: EventCursor, block: UndoneRow): Effect.Effect<EventPage, SqlError | CursorUnusable> {
     return Effect.gen(this, function*() {
       const fork = yield* this.#forkOf(block)

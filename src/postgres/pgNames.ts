@@ -54,7 +54,6 @@ export interface OperationLogRow extends FoundNameRow {
   readonly first: boolean
 }
 
-/** The driver's buffer as plain bytes. */
 export const bytesOf = (buffer: Buffer): Bytes => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
 /** `undefined` if the name is not UTF-8. */
@@ -96,7 +95,6 @@ export interface FoundRows {
 /** In list order: by length, then by bytes. */
 export interface ListedNames {
   readonly prefix: Bytes
-  /** The last name of the preceding page. */
   readonly after: Bytes | undefined
   readonly limit: number
 }

@@ -8,8 +8,6 @@ import { encodeText, namespaceOf } from "../protocol/nameText.ts"
 import { type SearchPair, searchPairs, searchTexts } from "../values/searchable.ts"
 import { CopyRows } from "./CopyRows.ts"
 
-/** The rows of the tables, as COPY takes them. */
-
 /** Which texts PostgreSQL can store: as `text` and as `jsonb`. */
 
 /** Bytes of a value that are stored as text and as JSON: the rules allow no more but in a coinbase. */
@@ -77,7 +75,6 @@ export interface ExportedBlock {
   readonly hash: string
   /** Seconds since 1970. */
   readonly time: number
-  /** After the block. */
   readonly cursor: string
   readonly operations: ReadonlyArray<ExportedOperation>
 }
@@ -101,7 +98,6 @@ export class RowWriter {
     return addressOf(this.params.network, addressScript(script))
   }
 
-  /** In `blocks`. */
   block(out: CopyRows, { cursor, hash, height, operations, time }: ExportedBlock): void {
     out.row(5)
     out.integer(height)
@@ -111,7 +107,6 @@ export class RowWriter {
     out.text(cursor)
   }
 
-  /** In `name_operations`. */
   operations(out: CopyRows, { height, operations }: ExportedBlock): void {
     for (const { name, number, script, txid, type, value, vout } of operations) {
       out.row(9)
@@ -126,7 +121,6 @@ export class RowWriter {
     }
   }
 
-  /** In `names`. */
   name(out: CopyRows, { height, name, number, script, txid, value, vout }: CurrentName): void {
     out.row(14)
     const nameBytes = out.hexBytes(name)
@@ -148,7 +142,6 @@ export class RowWriter {
     out.text(searchedText(folded, foldedValue))
   }
 
-  /** In `name_keys`. */
   keys(out: CopyRows, { name, value }: Pick<CurrentName, "name" | "value">): void {
     for (const { key, value: text } of storedKeys(fromHex(value) ?? EMPTY)) {
       out.row(3)

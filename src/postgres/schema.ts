@@ -3,7 +3,6 @@
  * `encode(hash, 'hex')` is the usual text. A released version never changes: a change is a new migration.
  */
 
-/** The same in every version. */
 export const versionTable = (schema: string): string =>
   `CREATE TABLE ${schema}.version (one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL)`
 

@@ -36,7 +36,6 @@ export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirecto
   readonly path: string
   readonly blocks: string
   readonly chainstate: string
-  /** A file at the top of the directory. */
   readonly file: (fileName: string) => string
 }>() {}
 
@@ -112,7 +111,6 @@ const makeDurably = (path: string): void => {
   }
 }
 
-/** Removes the access of other users if svcd alone uses the directory. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
     yield* attempt({ path, what: "cannot be made" }, () => makeDurably(path))
@@ -138,7 +136,6 @@ const prepare = (path: string) =>
       : Effect.logWarning("other users can read the data directory", facts)
   })
 
-/** Access of users other than the owner. */
 const OTHERS = 0o077
 
 /** The files with secrets that svcd writes: the wallets. */

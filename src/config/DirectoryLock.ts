@@ -59,10 +59,7 @@ const begin = (database: Database.Database): boolean => {
   }
 }
 
-/**
- * Writes the process id and takes the lock again, because the commit releases it. A process that takes it in between
- * overwrites the id, so this checks the id and writes it again.
- */
+/** The commit releases the lock, so this takes it again, and rewrites the id if another process came in between. */
 const hold = (database: Database.Database): boolean => {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     database.pragma("busy_timeout = 0")

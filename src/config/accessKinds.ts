@@ -33,7 +33,6 @@ export const hashedUserKind: OptionKind<Redacted.Redacted<HashedUser>> = {
   )
 }
 
-/** The methods or rights of one user. */
 export interface UserWords<Word extends string> {
   readonly user: string
   readonly words: ReadonlyArray<Word>
@@ -85,16 +84,12 @@ export const rightsKind: OptionKind<UserWords<UserRight>> = {
 export interface PermissionSettings {
   readonly whitelists: ReadonlyArray<UserWords<string>>
   readonly rights: ReadonlyArray<UserWords<UserRight>>
-  /**
-   * Whether a user without a list may call nothing. `undefined`: if any list exists (upstream `httprpc.cpp`,
-   * `InitRPCAuthentication`).
-   */
+  /** Users without a list may call nothing; `undefined`: if any list exists (upstream `InitRPCAuthentication`). */
   readonly byDefault: boolean | undefined
 }
 
 export interface CallerNet {
   readonly address: string
-  /** Bits. */
   readonly prefix: number
 }
 

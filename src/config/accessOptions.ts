@@ -2,8 +2,6 @@ import * as AccessKind from "./accessKinds.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 
-/** The callers of RPC and their rights. */
-
 /** The users of the machine that a cookie file can be for. */
 export const COOKIE_READERS = ["owner", "group", "all"] as const
 

@@ -60,7 +60,6 @@ export const watchedNames = ({ answers: { nameEncoding }, names: { watch } }: Wa
   return sorted.filter((name, at) => at === 0 || compare(name, sorted[at - 1] ?? name) !== 0)
 }
 
-/** `undefined` for no mail. */
 export const alertMailOf = ({ mail, mailFrom, mailPlain, mailServer }: AlertOptions): AlertMailSettings | undefined => {
   const to = [...new Set(mail)]
   const [first] = to

@@ -9,7 +9,6 @@ import { nearest } from "./suggest.ts"
 
 export interface CommandLine<Name extends string> {
   readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
-  /** Arguments that are neither flags nor their values. */
   readonly rest: ReadonlyArray<string>
   /** One sentence each, beginning with the argument. */
   readonly problems: ReadonlyArray<string>
@@ -140,7 +139,6 @@ class ArgvReader<Name extends string> {
 }
 
 interface ArgvReading {
-  /** `refuse` by default. */
   readonly positional?: Positional
   /** Whether an error may propose a flag; every flag by default. */
   readonly meant?: (flag: string) => boolean

@@ -71,10 +71,8 @@ const shownValue = (value: unknown): string => {
   return isTable(value) ? "a table" : "a date"
 }
 
-/** Needs no quotes in TOML. */
 const BARE_WORD = /^[A-Za-z0-9_-]+$/
 
-/** The path is for messages. */
 export interface ConfigText {
   readonly text: string
   readonly file: string
@@ -171,10 +169,7 @@ export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource
 
 const MAX_FILE_BYTES = 1024 * 1024
 
-/**
- * `undefined` for a missing file, on the left the error. A path through a file counts as missing, which the code that
- * creates the data directory reports.
- */
+/** `undefined` for a missing file, or for a path through a file, which is reported later; on the left the error. */
 export const readConfigFile = (file: string): Either.Either<string | undefined, string> => {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) return Either.left(`is larger than ${MAX_FILE_BYTES} bytes`)

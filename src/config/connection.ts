@@ -35,7 +35,6 @@ export const CALLING_OPTIONS = {
   }
 }
 
-/** How a tool finds a daemon or its data. */
 export interface ConnectionSettings {
   readonly network: NetworkName
   /** The source of the network; `undefined` if none names it, so that any daemon is right. */
@@ -52,7 +51,6 @@ const READ_OPTIONS = { ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefi
 
 const decodeOptions = settingsDecoder(READ_OPTIONS)
 
-/** A daemon on every interface is reached on loopback. */
 const reachable = (address: Address): Address =>
   isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
 

@@ -3,7 +3,6 @@ import type { COOKIE_READERS } from "./accessOptions.ts"
 import type { GivenSettings } from "./settings.ts"
 
 export interface CookieSettings {
-  /** Absolute. */
   readonly path: string
   readonly mode: number
 }
@@ -16,7 +15,6 @@ const MODES: Readonly<Record<(typeof COOKIE_READERS)[number], number>> = {
 
 type CookieOptions = Pick<GivenSettings, "cookie" | "rpc">
 
-/** Whether callers need any credentials. */
 const isGuarded = ({ cookie, rpc: { allowInsecure, binds, listenAddr, rpcAuth, webWallet } }: CookieOptions): boolean =>
   cookie.isWanted || webWallet || rpcAuth.length > 0 ||
   (!allowInsecure && [listenAddr, ...binds].some(({ host }) => !isLoopback(host)))
@@ -25,7 +23,6 @@ const isGuarded = ({ cookie, rpc: { allowInsecure, binds, listenAddr, rpcAuth, w
 export const wantsCookie = (settings: CookieOptions): boolean =>
   settings.rpc.rpcPassword === undefined && settings.cookie.file !== undefined && isGuarded(settings)
 
-/** `undefined` if the daemon makes none. */
 export const cookieOf = (settings: CookieOptions): CookieSettings | undefined => {
   const { file, readers } = settings.cookie
   return file !== undefined && wantsCookie(settings) ? { path: file, mode: MODES[readers] } : undefined

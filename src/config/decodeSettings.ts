@@ -19,7 +19,6 @@ const problemsOf = (given: GivenSettings): ReadonlyArray<string> => {
   return lacksIndex ? ["Cannot set -peerblockfilters without -blockfilterindex."] : []
 }
 
-/** The same for all sources. */
 export const settingsOf = (given: GivenSettings, origin: Origin): Either.Either<Settings, UsageError> => {
   const problems = problemsOf(given)
   return problems.length > 0 ? Either.left(new UsageError({ problems })) : Either.right(inForce(given, origin))
@@ -33,7 +32,6 @@ export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either
     return yield* settingsOf(given, { isDefault, cores: input.cores })
   })
 
-/** The settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   if (problems.length > 0) return Either.left(new UsageError({ problems: problems.map(translatedFlag) }))

@@ -18,7 +18,6 @@ export interface SettingsInput {
   readonly env: Readonly<Record<string, string | undefined>>
   /** `undefined` for a missing file, on the left the error. */
   readonly readFile: (path: string) => Either.Either<string | undefined, string>
-  /** `NO_HOME` if there is none. */
   readonly homedir: string
   readonly cwd: string
   readonly cores: number
@@ -33,7 +32,6 @@ export const processInput = (): SettingsInput => ({
   cores: availableParallelism()
 })
 
-/** `~` is the home directory, as in a shell. */
 export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput, "cwd" | "homedir">): string => {
   if (path === "~") return homedir
   return path.startsWith("~/") ? join(homedir, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(cwd, path)
@@ -54,7 +52,6 @@ const configFileOf = (
   return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
 }
 
-/** The configuration file need not exist. */
 export interface Gathered {
   readonly source: OptionSource
   readonly configFile: string

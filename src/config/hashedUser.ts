@@ -24,7 +24,6 @@ export const formatHashedUser = ({ hash, salt, user }: HashedUser): string => `$
 export const hmac = (salt: string | Uint8Array, text: Uint8Array): Buffer =>
   nodeCrypto().createHmac("sha256", salt).update(text).digest()
 
-/** Under a new salt. */
 export const hashedUser = (
   { password, user }: { readonly user: string; readonly password: Redacted.Redacted<string> }
 ): HashedUser => {

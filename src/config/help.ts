@@ -18,7 +18,6 @@ const wrap = (text: string, width: number): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-/** As shown in the help. */
 export const defaultText = (option: Option): string | undefined => {
   if (option.defaultNote !== undefined) return option.defaultNote
   if (option.repeatable || option.default === "") return undefined
@@ -28,7 +27,6 @@ export const defaultText = (option: Option): string | undefined => {
 
 interface Described {
   readonly description: string
-  /** As shown in the help. */
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }

@@ -11,7 +11,6 @@ const MAX_DEFAULT_THREADS = 15
 const BLOCKS_ONLY_MEMPOOL = 5
 
 export interface Origin {
-  /** Whether the option is absent. */
   readonly isDefault: (name: OptionName) => boolean
   readonly cores: number
 }

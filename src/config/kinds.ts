@@ -11,7 +11,6 @@ export interface OptionKind<A> {
   readonly schema: () => Schema.Schema<A, string>
   readonly placeholder: string
   readonly toml: TomlType
-  /** For a path. */
   readonly base?: PathBase
   /** The default text of options without one. */
   readonly unset?: string
@@ -24,8 +23,7 @@ export type PathBase = "caller" | "data"
 export type TomlType = "string" | "integer" | "boolean" | "list" | "tables"
 
 /**
- * `parse` returns the value, or on the left the error. The schema is made on first use: svcd-cli decodes only a few of
- * a hundred options.
+ * `parse` returns the value, or on the left the error. The schema is made on use: svcd-cli decodes few of the options.
  */
 export const fromText = <A>(
   type: () => Schema.Schema<A>,
@@ -78,7 +76,6 @@ export const userNameKind: OptionKind<string> = {
   )
 }
 
-/** Never shown. */
 export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   placeholder: "SECRET",
   toml: "string",
@@ -102,7 +99,6 @@ interface Bounds {
   readonly outside?: (value: number) => string | undefined
 }
 
-/** Valid if `faultOf` finds nothing wrong. */
 export const numberWithout = (faultOf: (value: number) => string | undefined): Schema.Schema<number> =>
   Schema.Number.pipe(Schema.filter((value) => faultOf(value) ?? true))
 

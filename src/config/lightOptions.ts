@@ -4,7 +4,6 @@ import { anchorKind } from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { inGroup, oneOption } from "./optionRow.ts"
 
-/** For light nodes, and for answers before the whole chain is checked. */
 export const LIGHT_OPTIONS = {
   ...inGroup("Chain", {
     sync: oneOption(Kind.choiceKind(["full", "light"]), "chain.sync", {

@@ -44,7 +44,6 @@ export const LAYER_PARTS = {
 
 export type LayerName = keyof typeof LAYER_PARTS
 
-/** The options of a layer, each by its field in the settings. */
 export type OptionsOf<Layer extends LayerName> = {
   readonly [Name in OptionName as FieldIn<(typeof LAYER_PARTS)[Layer][number], (typeof OPTIONS)[Name]["path"]>]?:
     | Given<Values[Name]>
@@ -66,7 +65,6 @@ export const fieldsOf = (...layers: ReadonlyArray<LayerName>): Fields => {
   )
 }
 
-/** A decoded record, by option names. */
 export type GivenValues = Partial<Values>
 
 /** The reason never repeats a secret. */
@@ -131,7 +129,6 @@ const unknownField = (field: string, fields: Fields): OptionProblem => {
   return { field, reason: `is not an option here${meant === undefined ? "" : `; did you mean ${meant}?`}` }
 }
 
-/** By option names. */
 export const decodeOptions = (layer: LayerName, options: object): Either.Either<GivenValues, OptionProblem> => {
   const fields = fieldsOf(layer)
   const decoded = Object.entries(options).filter(([, given]) => given !== undefined).map(([field, given]) => {
@@ -150,7 +147,6 @@ const fieldOf = (layers: ReadonlyArray<LayerName>, name: string): string | undef
   return layers.some((layer) => LAYER_PARTS[layer].some((each) => each === part)) ? field : undefined
 }
 
-/** Replaces the names of flags in a message by those of fields. */
 const inFields = (message: string): string =>
   message.replaceAll(/-?\b[a-z]{4,}\b/g, (word) => fieldOf(ELSEWHERE, word.replace(/^-/, "")) ?? word)
 

@@ -50,7 +50,6 @@ export const ordered = (permissions: Iterable<Permission>): ReadonlyArray<Permis
 interface Granted extends Grant {
   readonly inbound: boolean
   readonly outbound: boolean
-  /** The text after the `@`. */
   readonly rest: string
 }
 
@@ -89,7 +88,6 @@ const parseGrant = (text: string, allowed: { readonly outbound: boolean }): Eith
 const printed = ({ implicit, permissions }: Grant, directions: ReadonlyArray<string> = []): string =>
   implicit ? "" : `${[...permissions, ...directions].join(",")}@`
 
-/** An IPv4 mask with all ones in front. */
 const isMask = (text: string): boolean => {
   if (!isIPv4(text)) return false
   const bits = text.split(".").reduce((value, part) => value * 256 + Number(part), 0).toString(2).padStart(32, "0")

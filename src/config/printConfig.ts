@@ -8,7 +8,6 @@ import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>
 
-/** From validated texts. */
 const tomlValue = (option: Option, texts: ReadonlyArray<string>): TomlValue => {
   if (option.repeatable) return texts
   const text = texts.at(-1) ?? ""

@@ -9,7 +9,6 @@ import { fromText, type OptionKind } from "./kinds.ts"
  * The SOCKS5 proxies to peers, as the reference node's options define them. Source: upstream `init.cpp`, `AppInitMain`.
  */
 
-/** An address, or the path of a unix socket. */
 export type ProxyAddress = Address | { readonly path: string }
 
 export const PROXIED_NETWORKS = ["ipv4", "ipv6", "onion", "cjdns"] as const
@@ -24,7 +23,6 @@ export interface ProxyChoice {
   readonly network: ProxiedNetwork | undefined
 }
 
-/** The port of Tor. */
 const DEFAULT_PORT = 9050
 
 const UNIX = "unix:"

@@ -11,8 +11,6 @@ const tooHeavy = (name: string, weight: number): string | undefined =>
 /** Upstream `MINIMUM_BLOCK_RESERVED_WEIGHT`. */
 const LEAST_RESERVED = 2_000
 
-/** The mempool, its policy, and new blocks. */
-
 const MEMPOOL_OPTIONS = inGroup("Mempool", {
   maxmempool: oneOption(
     Kind.integerKind({

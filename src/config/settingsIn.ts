@@ -42,7 +42,6 @@ const resolved = (value: unknown, resolve: (path: string) => string): unknown =>
   return Array.isArray(value) ? value.map((each) => resolved(each, resolve)) : value
 }
 
-/** With absolute paths. */
 export const settingsFrom = <O extends OptionTable>(
   options: O,
   values: ValuesIn<O>,

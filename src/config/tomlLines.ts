@@ -67,7 +67,6 @@ class Scanner {
     return path
   }
 
-  /** Stops at the first character outside a dotted key. */
   private key(): ReadonlyArray<string> {
     const path: Array<string> = []
     for (;;) {
@@ -86,7 +85,6 @@ class Scanner {
     }
   }
 
-  /** Moves to the end of the line on which the value ends. */
   private value(): void {
     let depth = 0
     while (this.at < this.source.length && (depth > 0 || this.here !== "\n")) {

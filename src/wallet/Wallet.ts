@@ -22,7 +22,6 @@ export interface Wallet {
   readonly payments: WalletPayments
   readonly names: WalletNames
   readonly vault: WalletVault
-  /** Seed phrase and backups. */
   readonly recovery: WalletRecovery
   /** Whether payments avoid coins of addresses that were spent from, by default. */
   readonly avoidsReuse: () => boolean

@@ -99,7 +99,7 @@ const remindOfWords = ({ document }: WalletFile): Effect.Effect<void> =>
 
 const annotations = (name: string) => ({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
 
-/** Registrations log their own moves. */
+/** Registrations log their own events. */
 const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
   event._tag === "TransactionAdded"
     ? Effect.logDebug("wallet transaction", { txid: displayHash(event.txid) }).pipe(

@@ -19,7 +19,6 @@ import type { WalletIndex } from "./ledger/WalletIndex.ts"
 import type { WalletEvent } from "./Wallet.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
-/** The parts of one wallet, shared by all its interfaces. */
 export interface WalletParts {
   readonly chain: typeof Chain.Service
   readonly chainCoins: typeof ChainCoins.Service

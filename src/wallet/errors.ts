@@ -27,7 +27,7 @@ export class WrongPassphrase extends Schema.TaggedError<WrongPassphrase>()("Wron
 }
 
 export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissing", {
-  /** Without the fee, in smallest units. */
+  /** In smallest units, without the fee. */
   needed: Schema.Number,
   available: Schema.Number,
   /** The fee, if only the fee is lacking. */

@@ -27,7 +27,6 @@ export interface WalletPlaces {
   readonly pathOf: (name: string) => string
   readonly indexOf: (name: string) => string
   readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
-  /** Makes the folder for a new wallet. */
   readonly makeFolder: (name: string) => Effect.Effect<void, StorageUnavailable>
   readonly requireFree: (name: string) => Effect.Effect<void, InvalidWalletRequest | StorageUnavailable>
   readonly startList: ReturnType<typeof readStartList>

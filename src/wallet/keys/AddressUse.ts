@@ -28,7 +28,6 @@ export class AddressUse {
   private found: number
   /** Confirmed indexes out of reach. */
   private readonly unfound = new Set<number>()
-  /** Indexes in transactions. */
   private readonly used = new Set<number>()
   /** Promised to a transaction that may never be sent; free again after a restart. */
   private readonly reserved = new Set<number>()

@@ -84,7 +84,6 @@ export class KeyChain {
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
   readonly ranged: boolean
-  /** Whether only a record is kept per index. */
   readonly isPlain: boolean
   readonly type: AddressType | undefined
   active: boolean
@@ -129,7 +128,6 @@ export class KeyChain {
     )
   }
 
-  /** Keys per index. */
   get keyCount(): number {
     return this.derivers.size
   }

@@ -39,7 +39,7 @@ export interface RingOptions {
 
 export interface ReservedAddress {
   readonly own: OwnScript
-  /** For a transaction that was not sent. */
+  /** Call it if the transaction was not sent. */
   readonly release: () => void
 }
 

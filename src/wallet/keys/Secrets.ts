@@ -134,7 +134,6 @@ export class Secrets {
     )
   }
 
-  /** With private keys. */
   importText({ descriptor, secret }: Import): string | undefined {
     return secret === undefined ? undefined : this.open(importField(descriptor), secret)
   }

@@ -43,7 +43,6 @@ const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, 
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
   io({ file: path, doing: "looking for" }, () => exists(path))
 
-/** A dangling link is a distinct failure. */
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
   io({ file: path, doing: "opening" }, () => realpath(path)).pipe(
     Effect.catchIf(({ code }) => code === "ENOENT", (failure) =>

@@ -6,7 +6,6 @@ import type { SigningProvider } from "../signing/SigningProvider.ts"
 
 export type AddressType = "legacy" | "p2sh-segwit" | "bech32" | "bech32m"
 
-/** How far the seed phrase recovers a wallet. */
 export interface WordsView {
   /** Addresses that can still be given out without a payment, of the type with the fewest. */
   readonly left: number
@@ -44,7 +43,6 @@ export interface ListedDescriptor {
   readonly timestamp: number
   readonly active: boolean
   readonly internal: boolean | undefined
-  /** First and last watched index. */
   readonly range: readonly [number, number] | undefined
   readonly next: number | undefined
 }

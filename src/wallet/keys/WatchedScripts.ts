@@ -21,7 +21,6 @@ interface KnownKey {
   readonly key: DerivedKey
 }
 
-/** `undefined` once the secrets are wiped. */
 const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningKey | undefined => {
   if (secrets.isWiped || !chain.privateKeys.has(key.position)) return undefined
   const { source } = chain

@@ -83,7 +83,6 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
   })
 }
 
-/** Numbers of unused indexes. */
 export interface Gaps {
   /** Of imports, and what counts as the keypool. */
   readonly keypool: number
@@ -92,7 +91,6 @@ export interface Gaps {
   readonly reach: number
 }
 
-/** Accounts first, then imports. */
 export const documentChains = (document: WalletDocument, gaps: Gaps): ReadonlyArray<KeyChain> => [
   ...document.accounts.flatMap((account) =>
     [false, true].map((change) => accountChain(document, account, { change, gaps }))

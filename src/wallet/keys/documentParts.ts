@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
-/** Of a text such as a comment or a key. */
 export const LONGEST_TEXT = 10_000
 const MAX_ITEMS = 1_000_000
 

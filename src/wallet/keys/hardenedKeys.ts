@@ -52,7 +52,6 @@ export class StoredKeys {
     return this.first + Math.min(...counts)
   }
 
-  /** The first index that cannot be stored. */
   get limit(): number {
     return this.first + MOST_HARDENED_KEYS
   }

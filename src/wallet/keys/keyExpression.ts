@@ -174,7 +174,6 @@ const parseSingle = (
   return { kind: "single", ...common, publicKey, xonly: place === "P2TR", privateKey: imported }
 }
 
-/** `undefined` for any other key. */
 const parseExtended = (
   network: Network,
   text: string,
@@ -269,7 +268,6 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
   }
 }
 
-/** Private if the key is. */
 export const keyText = (network: Network, expression: KeyExpression): string => {
   const mark = expression.apostrophe ? "'" : "h"
   if (expression.kind === "single") {
@@ -288,7 +286,6 @@ export const keyText = (network: Network, expression: KeyExpression): string => 
 export const derivedKeyText = ({ origin, publicKey }: DerivedKey, xonly: boolean): string =>
   originText(origin) + toHex(xonly && publicKey.length === 33 ? publicKey.subarray(1) : publicKey)
 
-/** For expressions without private parts. */
 export const publicDeriver = (expression: KeyExpression): (index: number) => DerivedKey => {
   const { position } = expression
   if (expression.kind === "single") {

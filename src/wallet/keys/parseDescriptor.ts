@@ -256,7 +256,6 @@ class DescriptorParser {
     return { name: "tr", key, leaves }
   }
 
-  /** One leaf per round. */
   private readTree(cursor: TextCursor, leaves: Array<DescriptorLeaf>): void {
     /** For each open branch, whether its second side is being read. */
     const branches: Array<boolean> = []

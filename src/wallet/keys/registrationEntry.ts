@@ -43,7 +43,6 @@ export const RenewalEntry = Schema.Struct({
   /** Height of the expiring operation; a later one ends the request. */
   height: Schema.NonNegativeInt,
   state: Schema.Literal("waiting", "sent", "done", "skipped"),
-  /** The NAME_UPDATE, once sent. */
   txid: omittable(hexBytes(32, true)),
   note: ShortText,
   createdAt: Seconds

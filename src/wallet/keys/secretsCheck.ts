@@ -30,7 +30,6 @@ const opened = <A>(open: () => A): { readonly value: A } | undefined => {
   }
 }
 
-/** `undefined` if the mnemonic is invalid. */
 const givesSeed = (words: string, seed: Uint8Array): Effect.Effect<boolean | undefined> =>
   Effect.gen(function*() {
     const phrase = parseMnemonic(words)
@@ -116,7 +115,6 @@ const SLICE = 10
 export interface SecretsFinding {
   /** Without any of the content. */
   readonly problem: string | undefined
-  /** `undefined` without a mnemonic. */
   readonly wordsSuffice: boolean | undefined
 }
 

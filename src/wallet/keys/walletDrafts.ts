@@ -41,7 +41,6 @@ const draftOf = (note: string, { id }: { readonly id: string }): string | undefi
   return isAbsolute(draft) && draft.endsWith(`.${id}.new`) ? draft : undefined
 }
 
-/** To an absolute path. */
 export const writeCopy = async (
   { destination, file, text }: { readonly file: string; readonly destination: string; readonly text: string }
 ): Promise<void> => {
@@ -56,7 +55,6 @@ export const writeCopy = async (
   }
 }
 
-/** With the ends of their names. */
 const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: string; readonly end: string }>> => {
   const [directory, name] = [dirname(file), basename(file)]
   const entries = await readdir(directory)

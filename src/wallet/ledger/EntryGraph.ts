@@ -25,7 +25,6 @@ const NONE: ReadonlySet<LedgerEntry> = new Set()
  * the wallet writes a state.
  */
 export class EntryGraph {
-  /** In insertion order. */
   private readonly entries = new Map<TxidKey, LedgerEntry>()
   private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
 

@@ -57,7 +57,6 @@ const MIGRATIONS = [
   "CREATE TABLE scripts (chain TEXT PRIMARY KEY, records BLOB NOT NULL) STRICT;"
 ]
 
-/** Everything except the sources. */
 export interface IndexContent extends Omit<IndexChange, "cursor"> {
   readonly cursor: Cursor | undefined
 }
@@ -319,7 +318,6 @@ export class IndexStore {
     if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
   }
 
-  /** As if no block had it. */
   remove(txid: Bytes): void {
     this.writing(() => {
       this.statements.drop.run(txid)

@@ -372,7 +372,6 @@ export class Ledger {
     return this.unspent.has(outpoint)
   }
 
-  /** By the wallet's rule. */
   isImmature({ coinbase, height }: Pick<WalletCoin, "coinbase" | "height">): boolean {
     return coinbase && height !== undefined && this.known.height - height < COINBASE_MATURITY
   }

@@ -4,7 +4,6 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import type { OwnScript } from "../keys/WalletKeys.ts"
 import type { WalletTx, WalletTxState } from "./WalletLedger.ts"
 
-/** From the owner or a replacement. */
 export interface TransactionNotes {
   readonly comment?: string | undefined
   readonly commentTo?: string | undefined
@@ -38,7 +37,6 @@ export interface LedgerEntry {
   readonly coinbase: boolean
   readonly time: number
   readonly order: number
-  /** The confirming block. */
   block: TxBlock | undefined
   /** Heights of best-chain blocks that spend an input otherwise. */
   readonly forbiddenAt: Set<number>
@@ -47,10 +45,9 @@ export interface LedgerEntry {
   readonly displacedBy: Set<TxidKey>
   /** By the owner, or by a reorg of its block (coinbase). Stays set while conflicted. */
   abandoned: boolean
-  /** Derived (`EntryGraph.stateOf`). */
+  /** Set by `EntryGraph.stateOf`. */
   state: WalletTxState
   notes: TransactionNotes
-  /** Cached. */
   view: WalletTx | undefined
 }
 
@@ -93,7 +90,6 @@ export const viewOf = (
   }
 }
 
-/** Whether it may still be confirmed. */
 export const lives = (state: WalletTxState): boolean =>
   state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)
 

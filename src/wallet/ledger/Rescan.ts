@@ -11,7 +11,6 @@ import type { ScannedBlock } from "./scanBlocks.ts"
 /** Blocks per turn of the event loop. */
 const RESCAN_BLOCKS = 32
 
-/** Runs one rescan at a time. */
 export interface Rescan {
   /** Both heights included. `to` defaults to the height of the index. */
   readonly rescan: (
@@ -21,7 +20,6 @@ export interface Rescan {
   /** Stops after the current blocks. Returns whether a rescan was running that no earlier call had stopped. */
   readonly abortRescan: () => boolean
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
-  /** The first unpruned block. */
   readonly firstStored: () => number
   /**
    * The chain is shorter than the index: the chainstate was lost and is being rebuilt. Until then no rescan is

@@ -31,7 +31,6 @@ export interface WalletTx {
   readonly state: WalletTxState
   /** When the wallet first saw it, seconds since 1970. */
   readonly time: number
-  /** Its number in arrival order. */
   readonly order: number
   readonly comment: string | undefined
   readonly commentTo: string | undefined

@@ -92,7 +92,6 @@ const prepare = (parts: IndexParts): ReadonlyArray<string> => {
   return [...wanted.keys()].filter((source) => !known.has(source))
 }
 
-/** With the start time of its rescan. */
 export interface MissingSource {
   readonly source: string
   readonly timestamp: number

@@ -13,7 +13,6 @@ const lockedCoin = (key: OutpointKey): LockedCoin => {
   return { txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout) }
 }
 
-/** `undefined` for an invalid txid. */
 export const keyOfLocked = ({ txid, vout }: LockedCoin): OutpointKey | undefined => {
   const key = txidKeyOf(txid)
   return key === undefined ? undefined : outpointKey(outpoint(fromBinaryString(key), vout))

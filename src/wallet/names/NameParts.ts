@@ -21,7 +21,6 @@ import type { NameFailure, Registration } from "./WalletNames.ts"
 export interface NameSettings {
   /** Maximum number of unconfirmed operations per name (upstream `-limitnamechains`). */
   readonly limitNameChains: number
-  /** Of the addresses that own names. */
   readonly addressType: AddressType
   /** Requested renewals sent at once; the rest follows after the next block, or a minute later. */
   readonly renewalsAtOnce: number
@@ -123,7 +122,6 @@ export const saltOf = (
 export interface NamePayment {
   readonly operation: NameOperation
   readonly owner: Bytes
-  /** The coin of the name or commitment. */
   readonly input: OutpointKey | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined

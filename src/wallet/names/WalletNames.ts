@@ -32,7 +32,6 @@ export type RegistrationStep =
   /** Another owner has registered the name, or the registration was cancelled. */
   | "failed"
 
-/** Stored in wallet.json. */
 export interface Registration {
   readonly name: Bytes
   readonly rand: Bytes
@@ -98,7 +97,6 @@ export interface RenewalPlan {
 export interface PlannedRenewal {
   readonly name: Bytes
   readonly height: number
-  /** Blocks until expiry. */
   readonly left: number
   /** Smallest units; `undefined` if unknown or nothing is sent. */
   readonly fee: number | undefined
@@ -153,7 +151,6 @@ export interface WalletNames {
     value: Bytes,
     options: RegistrationOptions
   ) => Effect.Effect<Registration, NameFailure>
-  /** In starting order. */
   readonly registrations: () => ReadonlyArray<ListedRegistration>
   /** Only before the NAME_FIRSTUPDATE is sent. */
   readonly cancelRegistration: (name: Bytes) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
@@ -175,7 +172,6 @@ export interface WalletNames {
    * those sent at once. Pending renewals stay as they are.
    */
   readonly renew: (choice: RenewalChoice) => Effect.Effect<ReadonlyArray<Renewal>, NameFailure>
-  /** In starting order. */
   readonly requestedRenewals: () => ReadonlyArray<Renewal>
   /** Only before its NAME_UPDATE is sent. Returns whether there was one. */
   readonly cancelRenewal: (name: Bytes) => Effect.Effect<boolean, StorageFailure>

@@ -16,11 +16,9 @@ export interface Intention extends FeeChoice {
   readonly name: Bytes
   /** `undefined` for a NAME_NEW alone. */
   readonly value: Bytes | undefined
-  /** The future owner, if not the wallet. */
   readonly destination: Bytes | undefined
 }
 
-/** Before a transaction is made. */
 export const newRegistration = (intention: Intention): Effect.Effect<RegistrationEntry> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({
     ...feesOf(intention),

@@ -51,7 +51,6 @@ export const findOwnNew = (
     return undefined
   })
 
-/** If the request has none. */
 const scanForTxid = (
   parts: NameParts,
   name: Bytes,
@@ -67,7 +66,6 @@ const scanForTxid = (
     return entry?.newTxid ?? (yield* unavailable("no-new", "scan for previous txid failed"))
   })
 
-/** Among the confirmed coins. */
 const nameCoin = ({ chainCoins }: NameParts, txid: Bytes) =>
   Effect.gen(function*() {
     if ((yield* chainCoins.coinOf(txid)) === undefined) return undefined
@@ -80,7 +78,6 @@ const nameCoin = ({ chainCoins }: NameParts, txid: Bytes) =>
     return undefined
   })
 
-/** Stored, or derived from its key. */
 const ownSalt = (
   parts: NameParts,
   name: Bytes,

@@ -25,7 +25,7 @@ import {
 } from "./NameParts.ts"
 import type { NameFailure, NameOptions, WalletNames } from "./WalletNames.ts"
 
-/** reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
+/** The three name operations, one call each. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
 
 export const nameNew = (
   parts: NameParts,

@@ -49,7 +49,6 @@ const nearness = ({ state }: WalletTx): number => {
   }
 }
 
-/** In one pass. */
 export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements => {
   const spenders = new Map<OutpointKey, WalletTx>()
   const makers = new Map<string, { readonly tx: WalletTx; readonly vout: number }>()
@@ -82,7 +81,6 @@ export interface Evidence {
   readonly height: number
   /** The wallet transaction with the NAME_NEW. */
   readonly made: WalletTx | undefined
-  /** The wallet transaction that spends it. */
   readonly spender: WalletTx | undefined
   /** Txid (wire order) of the operation that holds the name, as of the next block. */
   readonly holder: Bytes | undefined
@@ -156,7 +154,6 @@ const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): V
   }
 }
 
-/** For a registration that has not failed. */
 export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence): Verdict => {
   const { holder, spender } = evidence
   if (spender !== undefined && registers(spender.transaction, entry.name)) {

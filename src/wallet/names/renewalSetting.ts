@@ -30,7 +30,6 @@ const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => 
   return (name) => held.has(nameKey(name)) || registering.has(nameKey(name))
 }
 
-/** Lost names with a setting of their own. */
 const lostOf = (parts: NameParts) => {
   const { chain, file: { document }, ledger } = parts
   const { except = [], names } = document.renewals

@@ -47,7 +47,6 @@ export interface RenewalVerdict {
   readonly state: RenewalEntry["state"]
   readonly note: string
   readonly txid: Bytes | undefined
-  /** Whether to make the NAME_UPDATE now. */
   readonly renews: boolean
 }
 
@@ -57,7 +56,6 @@ const verdict = (
   { renews = false, txid }: { readonly txid?: Bytes | undefined; readonly renews?: boolean } = {}
 ): RenewalVerdict => ({ state, note, txid, renews })
 
-/** For an unfinished entry. */
 export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): RenewalVerdict => {
   const { height, isOwn, isPending, params, record, spender } = facts
   const { txid } = entry

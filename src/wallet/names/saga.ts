@@ -64,7 +64,6 @@ const note = (
     yield* tell(parts, registrationOf(after))
   })
 
-/** Why nothing can be sent now. */
 const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
   Effect.gen(function*() {
     if (vault.encryption() === "locked") return WAITS.locked

@@ -11,7 +11,6 @@ export interface Candidate {
   readonly weight: number
   /** At the transaction's fee rate, rounded up, plus what its ancestors lack. */
   readonly fee: number
-  /** `value - fee`. */
   readonly effective: number
   /** The fee of its input now, less the fee at the long-term rate; negative if now is a good time to spend it. */
   readonly waste: number
@@ -23,7 +22,6 @@ export interface CandidateRates {
   readonly longTermRate: number
 }
 
-/** Rounded up. */
 export const vsizeOf = (weight: number): number => Math.ceil(weight / 4)
 
 /** Inputs are rounded up separately, so that a sum is never below the cost of the transaction. */

@@ -11,7 +11,6 @@ export interface WeighedCoin {
   readonly coin: WalletCoin
   /** Of the signed input. */
   readonly weight: number
-  /** If not the transaction's default. */
   readonly sequence?: number
   /**
    * For an unconfirmed coin: the share of the mempool's limits for dependent transactions that a payment with it would
@@ -64,7 +63,6 @@ export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: Readon
 export const feeOfWeight = ({ feeRate, weight }: { readonly feeRate: number; readonly weight: number }): number =>
   feeOf(feeRate, vsizeOf(weight))
 
-/** Whether a coin is unconfirmed. */
 export const isChild = (inputs: ReadonlyArray<WeighedCoin>): boolean =>
   inputs.some(({ coin }) => coin.height === undefined)
 

@@ -42,7 +42,6 @@ export type CoinFilter = Pick<
 
 export interface PaymentRequest extends FeeChoice {
   readonly outputs: ReadonlyArray<TransactionOutput>
-  /** Indexes of the outputs that pay the fee. */
   readonly subtractFeeFrom?: ReadonlyArray<number>
   /** Required inputs in this order, with an optional sequence number. */
   readonly inputs?: ReadonlyArray<{ readonly outpoint: OutpointKey; readonly sequence?: number }>
@@ -66,7 +65,6 @@ export interface PaymentRequest extends FeeChoice {
   readonly changePosition?: number
   readonly minConfirmations?: number
   readonly maxConfirmations?: number
-  /** Whether untrusted coins may be spent. */
   readonly includeUnsafe?: boolean
   readonly comment?: string
   readonly commentTo?: string
@@ -75,7 +73,6 @@ export interface PaymentRequest extends FeeChoice {
 export interface BumpChoice extends FeeChoice {
   /** They replace all outputs of the transaction, including its change. */
   readonly outputs?: ReadonlyArray<TransactionOutput>
-  /** If omitted, the wallet's own change. */
   readonly changeIndex?: number
   /** BIP 125; true by default. */
   readonly replaceable?: boolean
@@ -88,7 +85,6 @@ export interface Funded {
   readonly fee: number
   /** -1 without a change output. */
   readonly changePosition: number
-  /** The spent outputs, in input order. */
   readonly coins: ReadonlyArray<TransactionOutput>
   /** How the fee was chosen, in upstream's text. */
   readonly feeReason: string
@@ -117,7 +113,6 @@ export interface WalletPayments {
   ) => Either.Either<ChosenRate, InvalidWalletRequest>
   /** Signs as far as possible. Stores and sends nothing. */
   readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
-  /** Funds, signs, stores and broadcasts. */
   readonly pay: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure | TransactionRejected>
   /** Stores and broadcasts a complete transaction. Refuses coins that another wallet transaction spends. */
   readonly commit: (
@@ -143,6 +138,5 @@ export interface WalletPayments {
   readonly queue: () => ReadonlyArray<Transaction>
   /** Offers it to the mempool now, or after a later block. */
   readonly enqueue: (transaction: Transaction) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Returns whether it was there. */
   readonly dequeue: (txid: TxidKey) => Effect.Effect<boolean, StorageFailure>
 }

@@ -26,7 +26,6 @@ const alreadySpent = (outpoint: OutpointKey): InvalidWalletRequest => {
   return invalidRequest("spent", `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} is already spent`)
 }
 
-/** Confirmed or in the mempool. */
 const spentBy = (
   parts: WalletParts,
   { inputs }: LedgerEntry
@@ -67,7 +66,7 @@ interface GivenRate {
   readonly oldFee: number
   /** Virtual bytes as signed. */
   readonly vsize: number
-  /** For ancestors. */
+  /** What unconfirmed ancestors need, smallest units. */
   readonly bump: number
 }
 

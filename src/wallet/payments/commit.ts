@@ -33,7 +33,6 @@ const replacedEntry = (
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
-/** By a concurrent payment. */
 const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
   refuse(
     `a coin of this transaction is spent by another transaction of the wallet, ${displayHash(txid)}; try again`

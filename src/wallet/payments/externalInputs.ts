@@ -30,7 +30,6 @@ const NOT_FOUND = "Unable to find UTXO for external input"
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "unsolvable", reason })
 
-/** A script that the wallet does not watch. */
 const foreign = (script: Bytes): OwnScript => ({
   script,
   address: undefined,

@@ -15,14 +15,12 @@ const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/v
 
 type Parts = Pick<WalletParts, "mempool" | "fees" | "chain" | "rules">
 
-/** The minimum of wallet and relay. */
 export const requiredRate = ({ mempool, rules }: Pick<Parts, "mempool" | "rules">): number =>
   Math.max(rules.minTxFee, mempool.info().minRelayFeeRate)
 
 const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRate =>
   chosen.feeRate < feeRate ? { feeRate, reason } : chosen
 
-/** 0 for none. */
 const fallbackRate = ({ chain, rules }: Parts): number =>
   // Only regtest has no retargeting.
   rules.fallbackFee ?? (chain.params.noRetargeting ? REGTEST_FALLBACK_RATE : 0)

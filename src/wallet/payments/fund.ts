@@ -49,14 +49,11 @@ export interface FundInput {
   readonly tipHeight: number
   /** Smallest units. */
   readonly maxFee: number
-  /** From 0 to below 1. */
   readonly random: () => number
 }
 
-/** Unsigned. */
 export interface FundedDraft {
   readonly transaction: Transaction
-  /** In input order. */
   readonly coins: ReadonlyArray<WalletCoin>
   /** Smallest units. */
   readonly fee: number

@@ -50,7 +50,6 @@ const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined => {
   return smallest === undefined || others.includes(smallest) ? taken : [...others, smallest]
 }
 
-/** For when the weight is the limit. */
 const densestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>
   takeUntil(
     [...draw.candidates].sort((a, b) => b.effective / b.weight - a.effective / a.weight || byEffectiveValue(a, b)),
@@ -67,7 +66,6 @@ export interface SelectionRequest {
   readonly longChains?: boolean
   /** Smallest units per kvB. */
   readonly longTermRate: number
-  /** Now and when it is spent. */
   readonly costOfChange: number
   readonly changeWeight: number
   readonly maxWeight: number

@@ -33,7 +33,6 @@ export interface ReleasedCoins {
 }
 
 export interface Spendable extends Pick<WalletPayments, "candidates"> {
-  /** With the weights of their inputs. */
   readonly presetOf: (
     request: PaymentRequest,
     options: ReleasedCoins
@@ -68,7 +67,6 @@ export const makeSpendable = (parts: WalletParts): Spendable => {
     external !== undefined && ledger.isSpent(outpoint) &&
     !ledger.isSpent(outpoint, ({ block }) => block !== undefined)
 
-  /** `undefined` for a confirmed coin. */
   const parentVersion = ({ height, txid }: WalletCoin): number | undefined => {
     if (height !== undefined) return undefined
     const key = txidKey(txid)

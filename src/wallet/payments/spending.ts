@@ -40,9 +40,7 @@ export interface FundOptions extends ReleasedCoins {
 export interface Spending
   extends Pick<WalletPayments, "exclusively" | "fund" | "pay">, Pick<Spendable, "candidates" | "presetOf">
 {
-  /** Like `fund`, for replacements. */
   readonly fundAs: (request: PaymentRequest, options: FundOptions) => ReturnType<WalletPayments["fund"]>
-  /** Like `pay`, for replacements. */
   readonly payAs: (
     request: PaymentRequest,
     options: FundOptions & { readonly replaces?: TxidKey }
@@ -55,7 +53,6 @@ interface Drafted extends FundedDraft {
 
 interface PaymentDraft {
   readonly drafted: Drafted
-  /** Releases its change address. */
   readonly release: () => void
 }
 
@@ -158,7 +155,6 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         return sign(drafted, signer).funded
       })
 
-    /** As far as the vault allows. */
     const signed = (drafted: Drafted) =>
       Effect.gen(function*() {
         const spent = drafted.coins.map(({ output }) => output)

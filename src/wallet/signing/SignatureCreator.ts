@@ -15,7 +15,6 @@ import { findByX, type SigningProvider } from "./SigningProvider.ts"
 const { Point } = secp256k1
 const { Fn } = Point
 
-/** The attempt number, little endian. */
 const entropy = (attempt: number): Uint8Array => {
   const bytes = new Uint8Array(32)
   new DataView(bytes.buffer).setUint32(0, attempt, true)
@@ -46,7 +45,6 @@ export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => 
 /** BIP 340; 64 bytes. */
 const signSchnorr = (hash: Bytes, privateKey: Bytes): Uint8Array => schnorr.sign(hash, privateKey, new Uint8Array(32))
 
-/** For one input. */
 export interface SignatureCreator {
   /**
    * With hash type, by the key with this HASH160. The script code is the executed script; outside witnesses it is

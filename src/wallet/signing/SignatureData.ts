@@ -11,7 +11,6 @@ import type {
   TreeLeaf
 } from "../../protocol/psbt/Psbt.ts"
 
-/** As far as signing has checked. */
 export interface Missing {
   /** HASH160 of unknown public keys. */
   readonly pubkeys: Array<Bytes>

@@ -27,7 +27,6 @@ const placeholder = (output: SpentOutput | undefined) => ({
   coinbase: false
 })
 
-/** Signature hashes and input verification. */
 export class SigningContext extends SighashContext {
   readonly spent: ReadonlyArray<SpentOutput | undefined>
   /** Required by taproot signatures. */

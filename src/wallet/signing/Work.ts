@@ -16,7 +16,6 @@ export const findPubkey = ({ data, provider }: Work, keyHash: Bytes): Bytes | un
   return data.signatures.get(key)?.pubkey ?? data.pubkeys.get(key) ?? provider.pubkey(keyHash)
 }
 
-/** An existing signature, or a new one. */
 export const ecdsaSignature = (
   work: Work,
   pubkey: Bytes,

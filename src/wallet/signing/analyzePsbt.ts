@@ -22,7 +22,6 @@ export interface InputAnalysis {
   readonly hasUtxo: boolean
   readonly isFinal: boolean
   readonly next: PsbtRole
-  /** `undefined` if nothing was searched for. */
   readonly missing: Missing | undefined
 }
 
@@ -74,7 +73,6 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }
 }
 
-/** Of the signed transaction. */
 function* estimateSize(
   context: SigningContext,
   psbt: Psbt,

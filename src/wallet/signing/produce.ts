@@ -29,7 +29,6 @@ const multisig = (
   return { type: "multisig", solved: padding.length === 0, items: [EMPTY, ...chosen, ...padding] }
 }
 
-/** As redeem or witness script. */
 const givenScript = (
   { redeemScript, witnessScript }: SignatureData,
   isIt: (script: Bytes) => boolean

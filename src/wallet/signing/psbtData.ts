@@ -93,7 +93,6 @@ const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): Psbt
   finalScriptWitness: witness.length > 0 ? witness : input.finalScriptWitness
 })
 
-/** `finalize` allows finalizing the input. */
 export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
   if (data.complete && finalize) return finished(input, data)
   return {

@@ -48,7 +48,6 @@ const matchesType = (input: PsbtInput, hashType: number): boolean => {
 export interface PsbtSigning {
   /** By default the one for the kind of output. */
   readonly hashType?: number | undefined
-  /** Whether to finalize complete inputs. */
   readonly finalize?: boolean
   /** Placeholder signatures, for their sizes. */
   readonly dummy?: boolean
@@ -135,7 +134,6 @@ export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: P
 export const signPsbt = (psbt: Psbt, provider: SigningProvider, options?: PsbtSigning): SignedPsbt =>
   runSteps(signPsbtSteps(psbt, provider, options))
 
-/** From the existing signatures. */
 export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(

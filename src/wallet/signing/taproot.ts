@@ -39,7 +39,6 @@ const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; read
   return { keys, end: at }
 }
 
-/** `undefined` for an unsupported form. */
 export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   const { end, keys } = checkedKeys(script)
   if (keys.length === 1 && end === script.length) return { required: 1, keys }
@@ -51,7 +50,6 @@ export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   return { required, keys }
 }
 
-/** With the leaf that contains the key. */
 const noteOrigin = ({ data, provider }: Work, xonly: Bytes, leafHash: Bytes | undefined): void => {
   const origin = findByX(xonly, provider.origin)
   if (origin === undefined) return
@@ -72,7 +70,6 @@ const leafSignature = (work: Work, xonly: Bytes, leafHash: Bytes): Bytes | undef
   return signature
 }
 
-/** With its script and control block. */
 const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | undefined => {
   const [control] = leaf.controlBlocks
   if (leaf.leafVersion !== TAPSCRIPT_LEAF || control === undefined) return undefined

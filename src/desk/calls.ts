@@ -24,8 +24,7 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
 }> {}
 
 /**
- * RPC's reasons and the desk's own: the name was `changed` in another window, or a pending transaction spends the coins
- * (`in-use`).
+ * Or the desk's own: the name was `changed` in another window, or a pending transaction spends the coins (`in-use`).
  */
 export type FailureReason = RpcReason | "changed" | "in-use"
 
@@ -65,7 +64,6 @@ export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...cal
   }
 }
 
-/** For an answer in no known form. */
 export const unclear = ({ name }: Contract): CallFailed =>
   new CallFailed({ method: name, code: "unclear", message: `${name} gave an unexpected answer` })
 

@@ -9,10 +9,7 @@ import type { Html } from "../web/html.ts"
 import { CallFailed, type Calls } from "./calls.ts"
 import { wordsOf } from "./errorWords.ts"
 
-/**
- * What a user confirms is done at most once: its page has an id, and a second request with this id gets the result of
- * the first.
- */
+/** A plan is done at most once: its page has an id, and a second request with this id gets the first result. */
 
 export interface Done {
   readonly title: string
@@ -23,16 +20,12 @@ export interface Plan {
   readonly title: string
   readonly content: Html
   readonly button: string
-  /** Where the user came from. */
   readonly back: string
   /** Whether to ask for the user's password again. */
   readonly spends: boolean
   /** What to unlock: the wallet, or only its renewals. */
   readonly unlocks: "all" | "renewals" | "nothing"
-  /**
-   * Equal for plans that do the same: of those made at one time, only one is done. Otherwise two windows would pay
-   * twice.
-   */
+  /** Equal for plans that do the same, of which only one is done: two windows must not pay twice. */
   readonly same: string
   readonly run: (call: Calls) => Effect.Effect<Done, CallFailed>
 }
@@ -44,7 +37,6 @@ export interface Confirmation {
   readonly plan: Omit<Plan, "run">
   /** `undefined` once done or too old, because it may hold a passphrase. */
   run: Plan["run"] | undefined
-  /** The session that made it. */
   readonly by: object
   readonly wallet: string | undefined
   readonly made: number
@@ -57,7 +49,6 @@ export interface Confirmation {
 /** Milliseconds for which a page can be confirmed: fees and names change. */
 export const OPEN_MS = 15 * 60_000
 
-/** Per user. */
 const MOST = 100
 
 export type ConfirmRefusal = "unknown" | "old" | "same" | "unclear" | "wallet"
@@ -107,10 +98,7 @@ export class Confirmations {
     return undefined
   }
 
-  /**
-   * At most once in all; waits for a request that already does it. `again`: whether a failure leaves it open, because
-   * the user can fix it on the same page.
-   */
+  /** At most once; a second request waits for the first. `again`: a failure that the user can fix leaves it open. */
   perform(
     confirmation: Confirmation,
     work: Effect.Effect<Done, CallFailed>,

@@ -72,7 +72,6 @@ export interface DeskConfig {
   readonly dataDir: string
   /** Whether a proxy in front ends TLS. */
   readonly behindProxy: boolean
-  /** The name that the node listens on. */
   readonly ownName: string
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
@@ -95,7 +94,6 @@ const wrongWay = (
     : "The desk answers only at addresses and names of this machine, such as 127.0.0.1 or localhost."
 }
 
-/** Of the requested page, as links have it. */
 const hereOf = ({ path, query }: PageRequest): string => `.${path}${query.size === 0 ? "" : `?${query.toString()}`}`
 
 /** No page is deeper, because redirects are relative to the page. */

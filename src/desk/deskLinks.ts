@@ -3,10 +3,8 @@ import { toHex } from "../protocol/bytes.ts"
 
 /** Links are relative to the overview of the node, redirects to the page itself. */
 
-/** As the listener gets it. */
 export const DESK = "/desk/"
 
-/** By their last part. */
 export type DeskPage =
   | "login"
   | "logout"

@@ -1,10 +1,7 @@
 /** Milliseconds after the last change of a form at which its value is shown. */
 const DRAFT_MS = 300
 
-/**
- * Optional script: shows a form's value while it is filled in, and keeps a button from being pressed twice. What is
- * confirmed is made on the server.
- */
+/** Optional script: shows a form's value while it is filled in, and prevents pressing a button twice. */
 export const DESK_SCRIPT = `"use strict";
 (() => {
   for (const form of document.querySelectorAll("form")) {

@@ -1,4 +1,3 @@
-/** In addition to the style of the pages. */
 export const DESK_STYLE = `
 .session { display: flex; align-items: center; gap: .5rem 1rem; margin-left: auto; font-size: .92rem; }
 .session form { display: inline; }

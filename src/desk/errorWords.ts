@@ -4,7 +4,6 @@ import type { CallFailed } from "./calls.ts"
 
 /** Errors of RPC and the desk, as sentences for users. */
 
-/** The desk's own errors. */
 const OWN = {
   forbidden: "Your user does not have the right to do this. Sign in as a user with this right.",
   changed:
@@ -23,7 +22,6 @@ const sentencesOf = ({ code, reason }: Omit<Failure, "message">): string | undef
 }
 
 export interface FailureWords {
-  /** Sentences. */
   readonly text: string
   /** RPC's text, if the sentence omits something. */
   readonly detail: string | undefined

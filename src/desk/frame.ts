@@ -18,11 +18,9 @@ const document = documents({ style: STYLE + DESK_STYLE, script: DESK_SCRIPT })
 export interface PlainFrame {
   /** `undefined` while unknown. */
   readonly network: string | undefined
-  /** The page itself. */
   readonly here: string
 }
 
-/** For every page of a session. */
 export interface FrameOf extends PlainFrame {
   readonly user: string
   /** `undefined` while none is chosen. */
@@ -68,7 +66,6 @@ const section = (at: DeskPage) => ([page, text]: readonly [page: DeskPage, text:
 
 export const formToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`
 
-/** With a link to choose another one. */
 const walletLink = (wallet: string | undefined): Part =>
   wallet !== undefined &&
   html`<a class="of-wallet" href="${deskLink("choose")}"><span class="out">Choose another wallet. Current: </span>${
@@ -82,7 +79,6 @@ const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): H
     formToken(token)
   }<button type="submit">Sign out</button></form></div>`
 
-/** Without a session it has no links to the others. */
 export const deskPage = (
   { at, headers, main, reloadAfter, status = 200, title }: DeskContent,
   frame: FrameOf | PlainFrame
@@ -106,7 +102,6 @@ export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html 
     paragraphs.map((each) => each !== undefined && each !== false && html`<p>${each}</p>`)
   }</div>`
 
-/** As buttons. */
 export const linksTo = (...pages: ReadonlyArray<DeskPage>): Html =>
   html`<p class="buttons">${
     SECTIONS.flatMap(([page, text]) =>

@@ -48,7 +48,6 @@ export const ENDED: LoginMessage = {
 
 const COOKIE_USER = "__cookie__"
 
-/** From a cookie file's content, or as typed. */
 const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly password: string } => {
   const [user, password] = [form.get("user") ?? "", form.get("password") ?? ""]
   const colon = password.indexOf(":")

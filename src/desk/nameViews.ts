@@ -13,7 +13,6 @@ import { listedName, wholeName } from "../web/visible.ts"
 import type { OwnName, RegistrationRow, Renewing } from "./answers.ts"
 import type { PlainFrame } from "./frame.ts"
 
-/** Between blocks. */
 const BLOCK_SECONDS = 600
 
 /** Life of a name in blocks: the current rule, or thirty on regtest. */
@@ -66,7 +65,6 @@ export const stepView = (row: RegistrationRow, frame: Pick<PlainFrame, "network"
   }${step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`}`
 }
 
-/** An approximate fee. */
 export const about = (text: string | undefined): Html =>
   text === undefined ? html`unknown until it is sent` : html`about ${text}`
 

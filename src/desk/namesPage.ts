@@ -37,7 +37,6 @@ import {
 
 const PAGE = 50
 
-/** Shown names that have another owner or have expired. */
 const FORMER = 50
 
 const lockNote = ({ info, lock }: WalletState): Html =>
@@ -95,7 +94,6 @@ const formerView = (names: ReadonlyArray<OwnName>): Html =>
       }</ul></details>`
     )
 
-/** Shown failed registrations. */
 const MOST_FAILURES = 10
 
 /** All registrations in progress, the last failures, and the number of omitted failures. */
@@ -195,10 +193,7 @@ export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
     return { name, hex, record }
   })
 
-/**
- * For a change by a transaction: while another one is pending, the node refuses it and knows no fee. The user learns it
- * before filling in a form.
- */
+/** For a change by a transaction: tells the user of a pending one, which the node would refuse, before the form. */
 export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
     const held = yield* heldName(visit, given)

@@ -32,7 +32,6 @@ export interface NewOwner {
   readonly renew: boolean
 }
 
-/** Sentences for the field. */
 export const ownerFaults = (
   calls: Pick<Calls, "call">,
   { owner, renew }: NewOwner
@@ -48,7 +47,7 @@ export const ownerFaults = (
 
 const FIELD = "owner"
 
-/** Open only if filled in. */
+/** Open only if the form has an owner. */
 export const ownerField = (
   { owner, wrong }: { readonly owner: string; readonly wrong: ReadonlyArray<string> }
 ): Html => {
@@ -66,7 +65,7 @@ export const ownerField = (
   return owner !== "" || wrong.length > 0 ? html`<details open>${inner}</details>` : html`<details>${inner}</details>`
 }
 
-/** In a confirmation; `undefined` for the wallet itself. */
+/** `undefined` for the wallet itself. */
 export const ownerRow = (
   calls: Pick<Calls, "call">,
   owner: string

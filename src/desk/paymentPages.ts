@@ -135,7 +135,7 @@ const ownAddress = ({ calls, query }: DeskVisit): Effect.Effect<string | undefin
   )
 }
 
-/** While few addresses remain within reach of the seed phrase. */
+/** Warns while few addresses remain within reach of the seed phrase. */
 const fewAddresses = (visit: DeskVisit): Effect.Effect<Html | undefined, CallFailed> =>
   Effect.map(unless(walletState(visit), ["forbidden"]), (state) => {
     const few = fewLeftText(state?.info.addresses_left ?? Number.POSITIVE_INFINITY)
@@ -235,7 +235,7 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
     return yield* call(SENDRAWTRANSACTION, { hexstring: hex })
   })
 
-/** With its fee, or what the wallet can spend. */
+/** The funded payment with its fee, or what the wallet can spend. */
 const fundedOr = ({ call }: Pick<Calls, "call">, { address, amount }: SendTexts) =>
   Effect.catchIf(
     call(WALLETCREATEFUNDEDPSBT, { inputs: [], outputs: [{ [address]: amount }] }),

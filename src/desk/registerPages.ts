@@ -86,7 +86,6 @@ const nameGiven = (text: string, as: string | null): Bytes | string => {
     "This cannot be the name of a domain: it has a character that domains cannot have, perhaps an invisible one."
 }
 
-/** Sentences. */
 const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
   Effect.gen(function*() {
     if (name.length > MAX_NAME_LENGTH) return [`The name has more than ${MAX_NAME_LENGTH} bytes.`]

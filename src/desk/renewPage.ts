@@ -19,7 +19,6 @@ const NAMES_SHOWN = 20
 
 const NAME = new RegExp(`^(?:[0-9a-f]{2}){1,${MAX_NAME_LENGTH}}$`)
 
-/** What "all" skips. */
 const switchedOff = (amount: number): string =>
   `${quantityOf(amount, "name")} ${amount === 1 ? "is" : "are"} left out: renewal is turned off for ${
     amount === 1 ? "it" : "them"

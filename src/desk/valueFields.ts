@@ -59,7 +59,6 @@ const DOMAIN: Readonly<Record<DomainField, Omit<ValueField, "key">>> = {
   }
 }
 
-/** On the page. */
 const DOMAIN_ORDER: ReadonlyArray<DomainField> = [
   "address",
   "subdomain",
@@ -137,7 +136,6 @@ export const openValue = (value: Bytes, kind: FormKind): OpenValue | undefined =
   return { kind, texts: new Map(texts), kept: read.kept }
 }
 
-/** As sent by a form. */
 export const sentTexts = (kind: FormKind, form: URLSearchParams): ReadonlyMap<string, string> =>
   new Map([...valueFieldsOf(kind).map(({ key }) => key), JSON_FIELD].map((key) => [key, form.get(key) ?? ""]))
 
@@ -150,7 +148,6 @@ export interface MadeValue {
 /** In a value that can still be updated. */
 export const MOST_BYTES = MAX_SPENDABLE_VALUE
 
-/** Made from the preceding value. */
 export const madeValue = (
   { base, kind, texts }: { readonly kind: FormKind; readonly base: string; readonly texts: ReadonlyMap<string, string> }
 ): MadeValue => {
@@ -176,6 +173,5 @@ export const madeValue = (
   return { value: written.value, bytes, faults }
 }
 
-/** As sentences. */
 export const nameFaults = (name: Bytes): ReadonlyArray<string> =>
   lint(name, new Uint8Array(0)).findings.map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`)

@@ -17,7 +17,7 @@ import { type DeskVisit, tokenField } from "./visit.ts"
 export interface ValueForm {
   readonly name: Bytes
   readonly isNew: boolean
-  /** For a new name. */
+  /** Whether the wallet renews a new name. */
   readonly renew: boolean
   /** Another owner's address for a new name; empty for the wallet. */
   readonly owner: string
@@ -44,7 +44,6 @@ const faultText = ({ field, line, message }: FormFault, kind: FormKind): string 
   return line === 0 ? message : `${label}, line ${line}: ${message}.`
 }
 
-/** With its bytes and findings. */
 export const draftView = ({ kind, made, name }: Pick<ValueForm, "kind" | "made" | "name">): Html => {
   const { bytes, faults, value } = made
   if (value === undefined) {

@@ -26,7 +26,6 @@ export interface NodeOfDesk {
 
 export interface DeskVisit {
   readonly session: DeskSession
-  /** When the request came. */
   readonly wallet: string | undefined
   readonly frame: FrameOf
   readonly calls: Calls
@@ -44,7 +43,6 @@ export class NotMeant extends Data.TaggedError("NotMeant")<{ readonly text: stri
 
 export type DeskFailure = CallFailed | NotMeant
 
-/** For GET or for forms. */
 export type DeskHandler = (visit: DeskVisit) => Effect.Effect<PageAnswer, DeskFailure>
 
 export const deskAnswer = (visit: DeskVisit, content: DeskContent): PageAnswer => deskPage(content, visit.frame)
@@ -65,7 +63,6 @@ export const failureParts = (failure: CallFailed, unsure?: Part): ReadonlyArray<
 export const planned = ({ now, session, wallet }: DeskVisit, plan: Plan): PageAnswer =>
   redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, { by: session, now: now(), wallet }) }))
 
-/** From a link or a form. */
 export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {
   const name = fromHex(given.get("hex") ?? "")
   return name === undefined || name.length === 0 || name.length > MAX_NAME_LENGTH

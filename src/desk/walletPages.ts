@@ -31,13 +31,12 @@ const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: s
 }
 
 interface Unlocking {
-  /** Of the field. */
   readonly key: string
   readonly renewalsOnly: boolean
   readonly seconds: number
   readonly words: string
   readonly hint: string
-  /** Not on regtest. */
+  /** Omitted on regtest. */
   readonly time?: string
 }
 
@@ -233,7 +232,6 @@ export const setPassphrase: DeskHandler = (visit) =>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 interface Choice {
-  /** If the user did not ask for it. */
   readonly why?: string
   readonly wrong?: ReadonlyArray<string>
 }

@@ -18,10 +18,7 @@ import {
   walletState
 } from "./visit.ts"
 
-/**
- * The seed phrase is never shown here, since a page may stay in the memory of a browser; the owner enters three of its
- * words.
- */
+/** The seed phrase is never shown, since a page may stay in the browser's memory; the owner enters three words. */
 
 /** Of a new wallet, and the minimum. */
 const USUAL_WORDS = 24
@@ -36,14 +33,13 @@ interface Asked {
   readonly passphrase?: ReadonlyArray<string>
 }
 
-/** Invisible, or not visible where it is. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/u
 
 /** A word for a shell; one that cannot be typed as shown is replaced. */
 const typedWord = ({ other, word }: { readonly word: string; readonly other: string }): string =>
   UNSEEN.test(word) ? other : shellWord(word)
 
-/** Shows the seed phrase, typed at the node's machine. */
+/** Shows the seed phrase, at the node's machine. */
 const exportCommand = ({ frame, node }: DeskVisit, { info: { walletname } }: WalletState): string =>
   [
     "svcd-wallet export --phrase",

@@ -190,7 +190,6 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
     })
   })
 
-/** Its value and pending changes. */
 const standOf = ({ call }: Pick<Calls, "call">, hex: string) =>
   Effect.gen(function*() {
     const [record] = yield* call(NAME_LIST, { name: hex, options: AS_HEX })

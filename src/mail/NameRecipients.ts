@@ -18,10 +18,7 @@ import { type Forwarding, NoSuchRecipient, Recipients, RecipientsUnavailable } f
 export interface NameRecipientsOptions {
   /** As `parseNamespace` returns it: `id/`. */
   readonly namespace: string
-  /**
-   * As `NameClient.resolveName`. It must fail rather than answer from a node that is behind, which may lack a name or
-   * know an old address.
-   */
+  /** Must fail rather than answer from a node that is behind, which may lack a name or know an old address. */
   readonly resolve: (name: string) => Effect.Effect<NameRecord, ResolveFailure | OpenFailure>
   /** Labels that are remembered, 10000 if omitted. The least recently used one is evicted. */
   readonly capacity?: number

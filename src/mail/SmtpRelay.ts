@@ -125,10 +125,7 @@ const makeRelay = (
 /** A bounce is named after the message that it reports on. */
 const REPORT = /^(?<original>.+)-r\d+$/
 
-/**
- * Records the failures that spooled bounces report, before any delivery: the relay may have been killed between writing
- * a bounce and recording that.
- */
+/** Before any delivery: the relay may have been killed between writing a bounce and recording that. */
 const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {
     const ids = new Set(found.map(({ id }) => id))
@@ -162,9 +159,6 @@ export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
   readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 
-/**
- * Reads the spool, then listens. On release it stops accepting, waits up to `drainTime` for running transactions, and
- * leaves the rest in the spool.
- */
+/** On release it stops accepting, waits up to `drainTime` for transactions, and leaves the rest in the spool. */
 export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, BindFailed | StorageFailure, Recipients> =>
   Layer.scoped(SmtpRelay, withLoneSpan("svcd.mail.open")(makeRelay(config)))

@@ -19,10 +19,7 @@ export interface MailValue extends Forwarding {
 /** The relay neither writes nor tries more. */
 export const MAX_BACKUPS = 8
 
-/**
- * Bytes of a value that can still be updated: a coin with a longer value cannot be spent (reference/protocol.md 4,
- * consensus/names.ts).
- */
+/** Coins with longer values cannot be spent (reference/protocol.md 4, consensus/names.ts). */
 export const MAX_MAIL_VALUE = MAX_SPENDABLE_VALUE
 
 /** Left: what is wrong with the text. */

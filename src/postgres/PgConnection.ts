@@ -41,10 +41,7 @@ const CONNECT_MS = 10_000
 /** Seconds after which a silent connection is tested: a vanished server must not hang the export. */
 const SILENCE = 30
 
-/**
- * Otherwise the server notices a vanished client only after hours, and keeps its export lock until then. Ignored by
- * local sockets.
- */
+/** Otherwise the server keeps the export lock of a vanished client for hours. Ignored by local sockets. */
 const KEEPALIVE = [
   `SET tcp_keepalives_idle = ${SILENCE}`,
   "SET tcp_keepalives_interval = 10",

@@ -38,10 +38,7 @@ import { bytesOf, fixedPartOf, type FoundNameRow, nameEntryIn, rowsOf, type Stat
 
 /** A read-only `NameClient` over an export, primary or replica (docs/postgres.md). */
 
-/**
- * Seconds of silence after which an exporter counts as stopped, so that names may have changed. It checks its daemon
- * every five seconds.
- */
+/** Seconds of silence after which an exporter, which checks its daemon every five seconds, counts as stopped. */
 const LONGEST_SILENCE = 60
 
 /** Milliseconds between checks of the tables for waiting callers. */

@@ -31,8 +31,7 @@ export interface PgChangesParts {
 }
 
 /**
- * Milliseconds between checks of the tables. Notifications only speed changes up: replicas do not pass them on, and a
- * listening connection can break unnoticed.
+ * Milliseconds between checks of the tables: replicas pass no notifications on, and a connection can break unnoticed.
  */
 const INTERVAL = 1_000
 

@@ -81,10 +81,7 @@ export interface ExportedBlock {
 
 export type CurrentName = Omit<ExportedOperation, "type"> & { readonly height: number }
 
-/**
- * The rules allow 255 bytes; only a coinbase can have more, which no client can request and no PostgreSQL index could
- * hold.
- */
+/** The rules allow 255 bytes; only a coinbase can have more, which no PostgreSQL index could hold. */
 export const MOST_NAME_BYTES = 1_024
 
 export class RowWriter {

@@ -1,10 +1,7 @@
 import type { WalletSettings } from "../config/settings.ts"
 import { COIN } from "../protocol/amount.ts"
 
-/**
- * The operator's rules for all wallets, reference/protocol.md 9.4. Fee rates per kvB. Defaults: upstream
- * `wallet/wallet.h`.
- */
+/** The operator's rules, reference/protocol.md 9.4. Fee rates per kvB. Defaults: upstream `wallet/wallet.h`. */
 export interface WalletRules
   extends Omit<WalletSettings, "disableWallet" | "keypool" | "limitNameChains" | "noWallet">
 {

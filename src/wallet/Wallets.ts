@@ -277,10 +277,7 @@ const make = (
 ): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | ChainControl | Scope.Scope> =>
   options.enabled ? makeEnabled(options) : Effect.succeed(disabled)
 
-/**
- * The caller must register the wallets that the layer loads (`Wallet.follower`) with the chain, before the mempool.
- * Wallets loaded later are registered here.
- */
+/** The caller must register the layer's wallets (`Wallet.follower`) with the chain, before the mempool. */
 export const layer = (
   options: WalletsOptions
 ): Layer.Layer<Wallets, Failure, WalletLive.WalletServices | ChainControl> => Layer.scoped(Wallets, make(options))

@@ -24,10 +24,7 @@ const parsed = (whole: string): StartList | undefined => {
   return checksum === "wrong" ? undefined : Option.getOrUndefined(decode(text))
 }
 
-/**
- * A missing list is empty. A damaged one is renamed, and the new list has all wallets on disk: an unloaded wallet would
- * not renew its names.
- */
+/** A damaged list is renamed, and the new one has all wallets: an unloaded wallet would not renew its names. */
 export const readStartList = (
   path: string,
   onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>

@@ -104,10 +104,7 @@ const textOf = (part: Part): string => {
   return text
 }
 
-/**
- * Attributes have double quotes; addresses (`href`, `action`) lead to this page, with any query. Throws `TypeError` for
- * other templates.
- */
+/** Attributes are quoted, and addresses lead to this page, with any query. Throws `TypeError` for other templates. */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
   let places = known.get(strings)
   if (places === undefined) {

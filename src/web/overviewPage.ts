@@ -173,10 +173,7 @@ ${
 /** In blocks. */
 const FOUR_WEEKS = 4_032
 
-/**
- * Counts the names, but hides which: lists by expiry would tell, and the page may have more readers than the wallet has
- * owners.
- */
+/** Counts names, but hides which: the page may have more readers than the wallet has owners. */
 const expiringLine = ({ expiring }: Overview): Html => {
   // Present even without names: the script replaces sections, and adds none.
   if (expiring === undefined) return html`<section id="expiring" hidden></section>`

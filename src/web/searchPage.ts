@@ -26,10 +26,7 @@ interface FieldQuery {
   readonly certain: boolean
 }
 
-/**
- * Key queries such as `ip:192.0.2.1`, `owner:` with an address, `text:` with any text; otherwise the text itself.
- * `undefined` for a text that is too short.
- */
+/** Such as `ip:192.0.2.1`, `owner:` or `text:`; otherwise the text itself. `undefined` if too short. */
 const queryMeant = (text: string, network: Network): FieldQuery | undefined => {
   const typed = text.trim()
   const { by, rest = "" } = itemSearch(typed) ?? {}

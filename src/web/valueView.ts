@@ -34,10 +34,7 @@ const indent = (text: string): string | undefined => {
   return out
 }
 
-/**
- * Indented JSON with unchanged numbers, escapes and repeated members; `undefined` for anything but an array or object,
- * or one too long or too deep.
- */
+/** With unchanged numbers, escapes and repeated members; `undefined` for other texts, too long or too deep ones. */
 export const indentedJson = (text: string): string | undefined => {
   if (text.length > MAX_LENGTH) return undefined
   const json = parseJson(text)

@@ -3,10 +3,7 @@ import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { type Html, html, type Part } from "./html.ts"
 
-/**
- * Makes foreign bytes, from the chain or from peers, safe to show: spells out what is invisible or would change the
- * order or look of the surrounding text.
- */
+/** Makes foreign bytes safe to show: spells out what is invisible or changes the surrounding text. */
 
 /**
  * Control, format, unassigned, private and default ignorable characters, white space other than the plain space, the
@@ -52,10 +49,7 @@ const LISTED = 64
 /** On its own page: more than the rules allow. */
 const WHOLE = 1_024
 
-/**
- * An encoded domain is followed by its own script, if safe to show: only the encoded form is certain, so it stands
- * first.
- */
+/** An encoded domain is followed by its own script, if safe to show. The encoded form alone is certain. */
 const named = (name: Bytes, limit: number): Html => {
   if (name.length === 0) return html`<i class="muted">(empty name)</i>`
   const text = encodeText(name, "utf8")

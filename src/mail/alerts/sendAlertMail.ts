@@ -15,14 +15,14 @@ import { mailDate } from "../relay/trace.ts"
 import { connectUpstream } from "../relay/UpstreamConnection.ts"
 
 /**
- * The text of a mail about names that expire soon (RFC 5322). Names can have any bytes: in the header stand only names of
- * plain characters, and the body is quoted-printable text in which control characters are visible.
+ * A mail about expiring names (RFC 5322), which can have any bytes: headers have only plain names, and the
+ * quoted-printable body shows control characters visibly.
  */
 
 interface MessageContext {
   readonly params: ConsensusParams
   readonly from: string
-  /** The name of this machine, for a reader with several nodes. */
+  /** For a reader with several nodes. */
   readonly hostname: string
 }
 
@@ -68,7 +68,7 @@ const noticesBody = ({ more, names }: Notices, context: MessageContext): string 
 const testBody = (context: MessageContext): string =>
   ["This is a test (testalertmail). Mail before names expire comes to this address.", footer(context)].join("\n\n")
 
-/** Returns a whole mail, the same in each attempt. */
+/** The same in each attempt. */
 export const alertMessage = (outgoing: OutgoingMail, context: MessageContext): Buffer => {
   const { from } = context
   const isTest = outgoing.type === "test"

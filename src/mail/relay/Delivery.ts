@@ -256,10 +256,7 @@ const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "
     Effect.uninterruptible
   )
 
-/**
- * Reports failed recipients to the sender, once, with a bounce that is spooled like any message. Returns whether that
- * is done.
- */
+/** Spools one bounce for the failed recipients. Returns whether that is done. */
 const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<number>): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     const { spool, tally } = parts

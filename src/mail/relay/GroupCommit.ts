@@ -12,10 +12,7 @@ interface Waiting {
 /** Milliseconds: changed names that no caller waits for are synced with the next group, or after this time. */
 const SOON = 500
 
-/**
- * Syncs files in groups, which the file system's journal merges into few writes, and their directory once per group.
- * The next group gathers meanwhile.
- */
+/** Syncs files, and their directory, once per group, which the file system's journal merges into few writes. */
 export class GroupCommit {
   readonly #directory: string
   #waiting: Array<Waiting> = []

@@ -1,7 +1,4 @@
-/**
- * Milliseconds. Messages of any age are tried for at least this time: the relay may have been off for days, and the
- * clock may have been set.
- */
+/** Milliseconds that any message is tried: the relay may have been off for days, or the clock may have been set. */
 const SHORTEST = 3_600_000
 
 /** Milliseconds since 1970. */

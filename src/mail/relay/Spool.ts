@@ -150,10 +150,7 @@ export class Spool {
     await this.#commits.commit(file, () => Promise.resolve())
   }
 
-  /**
-   * The log is deleted last, after the deletion of the message is on disk: a message without its log would be delivered
-   * or reported again after a crash.
-   */
+  /** The log is deleted last: without it, a crash would make the message be delivered or reported again. */
   async remove(id: string, bytes: number): Promise<void> {
     this.#forget(id)
     await removeFile(this.path(id, "msg"))

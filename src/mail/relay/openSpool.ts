@@ -44,10 +44,7 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
     (held) => Effect.sync(held.release)
   )
 
-/**
- * Creates a missing spool, locks it while the scope is open, deletes incomplete files of a crash, and returns the
- * waiting messages, oldest first.
- */
+/** Creates the spool if missing, locks it, deletes incomplete files, and finds waiting messages, oldest first. */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     yield* spoolIo({ file: directory, doing: "opening" }, () => makeDirectoryDurably(directory))

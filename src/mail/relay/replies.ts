@@ -1,6 +1,6 @@
-/** A 4xx or 5xx reply to an SMTP command. The text begins with a status of RFC 3463. */
+/** smtp-server's replies, adapted to RFC 2034 and RFC 5321. */
 
-/** Replies of smtp-server, as RFC 2034 and RFC 5321 want them. */
+/** A 4xx or 5xx reply. The text begins with a status of RFC 3463. */
 export class Rejection extends Error {
   readonly responseCode: number
 
@@ -9,7 +9,6 @@ export class Rejection extends Error {
     this.responseCode = responseCode
   }
 
-  /** Whether the refusal is permanent. */
   get forGood(): boolean {
     return this.responseCode >= 500
   }
@@ -55,10 +54,7 @@ interface Replying {
   send: (code: number, text?: string | Array<string> | null, context?: string | false) => void
 }
 
-/**
- * smtp-server 3.21 derives each status from the code alone, although the relay's replies have an exact one, and answers
- * 500 to every disabled command.
- */
+/** smtp-server 3.21 replaces exact statuses with the code's general one, and answers 500 to disabled commands. */
 export const correctReplies = (connection: Replying): void => {
   const send = connection.send.bind(connection)
   connection.send = (code, text, context) => {

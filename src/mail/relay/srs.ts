@@ -48,10 +48,7 @@ const dayOf = (now: number): number => Math.floor(now / DAY_MS) % DAYS
 
 const encodeDay = (day: number): string => DIGITS.charAt(day >> 5) + DIGITS.charAt(day & 31)
 
-/**
- * Characters of an address literal, `[1.2.3.4]` or `[IPv6:::1]`, that a local part cannot have without quotes; no
- * domain has the others.
- */
+/** Characters of an address literal that a local part cannot have without quotes; no domain has the others. */
 const IN_LITERAL = ["[", "]", ":"]
 const IN_LOCAL = ["{", "}", "~"]
 
@@ -90,10 +87,7 @@ export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox =
   return { local: `SRS0=${proof}=${day}=${domain}=${sender.local}`, domain: srs.domain }
 }
 
-/**
- * Where a bounce to a rewritten address goes, as text for the caller to validate; `undefined` for an address that is
- * foreign, changed or expired.
- */
+/** As text for the caller to validate; `undefined` for an address that is foreign, changed or expired. */
 export const restoreSender = (srs: Srs, local: string, now: number): string | undefined => {
   const first = SRS1.exec(local)?.groups
   if (first !== undefined) {

@@ -6,10 +6,7 @@ import { withKeys } from "./confirm.ts"
 import { at, indented } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
 
-/**
- * `svcd-cli checkwords`: the wallet compares the owner's seed words. A word is never shown, nor an argument, which
- * other users could see.
- */
+/** `svcd-cli checkwords`: a word is never shown, nor an argument, which other users could see. */
 
 /** BIP 39; svcd's wallets have the last one. */
 const LENGTHS: ReadonlyArray<number> = [12, 15, 18, 21, 24]

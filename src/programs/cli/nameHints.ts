@@ -72,10 +72,7 @@ export const newNameBy = (word: string | undefined): Effect.Effect<string, Comma
       : Effect.succeed(name)
   })
 
-/**
- * A name outside every namespace resolves to nothing: the user probably means a domain, and registration would waste
- * coins.
- */
+/** A name outside every namespace resolves to nothing: the user probably means a domain. */
 export const freeHint = (name: string): string => {
   if (WITHOUT_LABEL.test(name)) return "a complete name looks like d/example"
   if (name.startsWith("d/") && bitDomainOf(new TextEncoder().encode(name)) === undefined) {

@@ -66,10 +66,7 @@ type SetName = Pick<OwnNameEntry, "name" | "value"> & { readonly said: Json }
 
 const settingOf = ({ said, value }: SetName) => ({ address: textAt(said, "address"), value: value?.hex })
 
-/**
- * What pending operations will have done, in the words of the pages. `now`: the names as they are. Operations on one
- * name come in order.
- */
+/** What pending operations will have done. `now`: the current names. Operations on one name are in order. */
 export const waitingWords = (
   pending: ReadonlyArray<OwnNameEntry>,
   now: ReadonlyArray<SetName>

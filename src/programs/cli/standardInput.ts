@@ -28,10 +28,7 @@ const allBytes = (stream: Readable, most: number): Effect.Effect<Buffer, Command
     stream.on("error", (error) => end(unreadable(codeOf(error)))).on("end", onEnd).on("data", onData)
   })
 
-/**
- * As UTF-8 without a byte order mark. Other bytes are a failure, never replaced or cut off: a transaction must pay for
- * the given value or none.
- */
+/** UTF-8 without a byte order mark. Other bytes fail: a transaction must pay for the given value or none. */
 export const readStandardInput = (stream: Readable, most = MAX_INPUT): Effect.Effect<string, CommandFailed> =>
   Effect.flatMap(allBytes(stream, most), (bytes) => {
     const text = encodeText(bytes, "utf8")

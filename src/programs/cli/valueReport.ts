@@ -44,10 +44,7 @@ export interface GivenValue {
   readonly line: CliCommandLine
 }
 
-/**
- * Fails for a possible secret, before any preview shows it, and for an error if there is no question to show it.
- * `-force` overrides both.
- */
+/** Fails for a possible secret, and for an error that no question would show. `-force` overrides both. */
 export const acceptable = ({ line, report, value }: GivenValue): Effect.Effect<void, CommandFailed> =>
   Effect.gen(function*() {
     if (line.wants("force")) return

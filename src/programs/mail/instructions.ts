@@ -3,10 +3,7 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { TARGET_SPACING } from "../../consensus/params.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
-/**
- * The steps after preparing the value of a name, as `svcd-cli` commands and JSON-RPC bodies (reference/protocol.md
- * 9.3). The calling wallet pays.
- */
+/** The steps after preparing a value, as `svcd-cli` commands and JSON-RPC bodies (reference/protocol.md 9.3). */
 
 export interface Prepared {
   /** With its namespace. ASCII, without characters that a shell interprets. */

@@ -16,10 +16,7 @@ const asFlag = (failure: OpenFailure): OpenFailure =>
     ? new InvalidConfig({ field: "--network", reason: failure.reason })
     : failure
 
-/**
- * Without a given network, that of the daemon. Without credentials, a local daemon that asks for some gets those of the
- * cookie in its data directory.
- */
+/** Without a given network, that of the daemon. A local daemon that asks gets the credentials of its cookie. */
 export const mailNames = (
   { cookieFile, network, networkFrom, rpc }: ConnectionSettings
 ): Layer.Layer<NameClient, OpenFailure> => {

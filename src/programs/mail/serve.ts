@@ -24,10 +24,7 @@ import type { MailSettings } from "./settings.ts"
 const sessionTime = (exit: Exit.Exit<unknown, unknown>): Duration.Duration =>
   Exit.isSuccess(exit) ? Duration.infinity : Duration.zero
 
-/**
- * The client opens on first use, because the daemon may start later than the relay. Concurrent callers share the
- * opening.
- */
+/** Opens the client on first use, for all callers: the daemon may start later than the relay. */
 const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope

@@ -84,10 +84,7 @@ const withBashCommands = ({ commands, standIn, text }: Script): string =>
     text
   )
 
-/**
- * Wraps the library's function, which knows only flags with two dashes: the programs accept one dash, too. The word
- * under the cursor is not a sub-command yet.
- */
+/** The library's function knows only flags with two dashes, and takes the word at the cursor for a sub-command. */
 const withOneDash = ({ standIn, text }: Pick<Script, "standIn" | "text">): string => {
   const inner = `_${standIn}_bash_completions`
   return text.replace("\"${COMP_WORDS[@]}\"", "\"${COMP_WORDS[@]:0:COMP_CWORD}\"").replace(

@@ -4,10 +4,7 @@ import { wordlist } from "@scure/bip39/wordlists/english.js"
 
 const LISTED: ReadonlySet<string> = new Set(wordlist)
 
-/**
- * Consecutive words of plausible lengths. Frequent unlisted words end a run: a misspelled seed word rarely looks like
- * one.
- */
+/** Frequent unlisted words end a run: a misspelled seed word rarely looks like one. */
 export const WORD_RUNS =
   /(?<![A-Za-z])(?:(?!(?:the|and|for|are|not|but|with|from|has|was|its|than|does|which|were|their|your)\b)[A-Za-z]{3,10}(?![A-Za-z])[\s,]*){10,}/gi
 

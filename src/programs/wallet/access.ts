@@ -98,10 +98,7 @@ export const opened = (context: CommandContext) =>
     return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
   })
 
-/**
- * Works beside a running node, which replaces the file as a whole: `keep` stores a change only if no node runs, and
- * returns whether it did.
- */
+/** Works beside a running node: `keep` stores a change only if no node runs, and returns whether it did. */
 export const openedForReading = (context: CommandContext) =>
   opened(context).pipe(
     Effect.map(({ file }) => ({

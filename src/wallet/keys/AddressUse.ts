@@ -1,7 +1,4 @@
-/**
- * Which indexes of a chain are given out, reserved or used, and which the seed phrase recovers: each within reach of
- * the last confirmed one before it.
- */
+/** The use of a chain's indexes, and which the seed phrase recovers: each within reach of the last confirmed one. */
 
 /** Unused addresses in a row that a recovery from the seed phrase, or an old copy of the file, checks per chain. */
 export const WORDS_REACH = 1_000

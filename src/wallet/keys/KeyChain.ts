@@ -51,10 +51,7 @@ const RECORD_SIZE: Readonly<Record<AddressType, number>> = {
   bech32m: TAPROOT_SCRIPT + 20
 }
 
-/**
- * Whether the bytes of a script suffice to find it: then only they are kept per index, and the rest is derived for the
- * few used scripts.
- */
+/** Whether a script's bytes suffice to find it: then only they are kept, and the rest is derived on use. */
 const isPlainDescriptor = (descriptor: Descriptor): boolean => {
   switch (descriptor.name) {
     case "pkh":

@@ -49,10 +49,7 @@ interface Offer {
   readonly own: OwnScript
 }
 
-/**
- * The scripts that a wallet watches: those of the seed's accounts and of imports. `save` writes their use into a
- * document.
- */
+/** Watches the scripts of the seed's accounts and of imports. `save` writes their use into a document. */
 export class KeyRing {
   readonly network: Network
   /** Gap: unused indexes watched per chain. */
@@ -60,10 +57,7 @@ export class KeyRing {
   private readonly chains: Array<KeyChain>
   private readonly scripts: WatchedScripts
   private secrets: () => Secrets | undefined = () => undefined
-  /**
-   * Receiving addresses that were paid, or precede a paid one, without being given out here: they go into the address
-   * book.
-   */
+  /** Receiving addresses up to a paid one that were not given out here: they go into the address book. */
   private readonly unlisted = new Set<string>()
   /** Unpaid addresses in a row that may be given out. */
   private readonly reach: number
@@ -145,10 +139,7 @@ export class KeyRing {
     )
   }
 
-  /**
-   * Takes the next address at once, so that no other caller gets it. The caller must apply `change` and may use the
-   * address only once that is on disk.
-   */
+  /** Takes an address at once. The caller must apply `change`, and use the address only once that is on disk. */
   next(
     type: AddressType,
     { change, knows = true }: {
@@ -167,10 +158,7 @@ export class KeyRing {
     )
   }
 
-  /**
-   * Promises an address to a transaction that may never be sent. Nothing is written: `markUsed` takes it when the
-   * transaction appears.
-   */
+  /** For a transaction that may never be sent. Nothing is written: `markUsed` takes the address when it appears. */
   reserve(type: AddressType, change: boolean): Either.Either<ReservedAddress, InvalidWalletRequest> {
     return Either.map(this.offer(type, { change, which: "again" }), ({ chain, index, own }) => ({
       own,
@@ -230,10 +218,7 @@ export class KeyRing {
     })
   }
 
-  /**
-   * `inBlock`: by a block. If true is returned, more scripts are watched: the caller must recheck blocks for them, and
-   * write `save`.
-   */
+  /** `inBlock`: by a block. If true, more scripts are watched: the caller must recheck blocks and write `save`. */
   markUsed(script: Bytes, inBlock = false): boolean {
     const watched = this.scripts.find(script)
     if (watched === undefined || !watched.chain.ranged) return false

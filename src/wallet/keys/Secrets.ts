@@ -34,10 +34,7 @@ export const wipeDescriptor = (descriptor: Descriptor): void => {
   }
 }
 
-/**
- * The secrets of an unlocked wallet, opened at first use. `wipe` overwrites bytes; strings are left to the garbage
- * collector.
- */
+/** Opened at first use. `wipe` overwrites bytes; strings are left to the garbage collector. */
 export class Secrets {
   private readonly documentNow: () => WalletDocument
   private readonly masterKeyBytes: Uint8Array | undefined

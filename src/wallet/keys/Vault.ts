@@ -48,10 +48,7 @@ export interface WalletVault {
 /** The vault as the wallet's own parts see it. */
 export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
-  /**
-   * The secrets to sign this transaction; the only way to them while the wallet is unlocked for renewals only, when any
-   * other transaction fails.
-   */
+  /** To sign this transaction. While unlocked for renewals only, this is the only way, and fails for others. */
   readonly secretsFor: (
     transaction: Transaction,
     spent: ReadonlyArray<SpentOutput | undefined>
@@ -157,10 +154,7 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
         compared = true
       })
 
-    /**
-     * A full unlock keeps the time for renewals; an unlock for renewals ends a full one. A wallet unloaded meanwhile
-     * stays locked.
-     */
+    /** A full unlock keeps the time for renewals; an unlock for renewals ends a full one. */
     const openFor = (secrets: Secrets, seconds: number, which: Unlock) =>
       Effect.gen(function*() {
         const now = yield* unixTime

@@ -36,10 +36,7 @@ const absentWith = (error: unknown): false => {
 
 const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, absentWith)
 
-/**
- * A dangling link counts as present, since its target may be only temporarily unreachable. An unchecked path is a
- * failure, not an absence.
- */
+/** A dangling link counts as present: its target may be temporarily unreachable. A failed check is a failure. */
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
   io({ file: path, doing: "looking for" }, () => exists(path))
 

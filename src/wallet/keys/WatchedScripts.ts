@@ -34,10 +34,7 @@ type Place = number
 
 const INDEXES = 0x80000000
 
-/**
- * Most watched scripts are never used. On a plain chain, a script is only its place until first found: some 100 bytes
- * instead of 1,400.
- */
+/** On a plain chain, a script is only its place until first found: some 100 bytes instead of 1,400. */
 export class WatchedScripts {
   private readonly network: Network
   private readonly chains: Array<KeyChain> = []

@@ -19,10 +19,7 @@ export const withLabels = (document: WalletDocument, labels: ReadonlyArray<Label
   return { ...document, labels: [...document.labels.filter(({ address }) => !addresses.has(address)), ...labels] }
 }
 
-/**
- * Why an address type must not be paid to. Without active taproot, witness version 1 is spendable without a signature
- * (reference/protocol.md 10, 13).
- */
+/** Without active taproot, witness version 1 is spendable without a signature (reference/protocol.md 10, 13). */
 export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
   type === "bech32m" && !Number.isFinite(activation.taproot)
     ? new InvalidWalletRequest({

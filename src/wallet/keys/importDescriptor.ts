@@ -237,10 +237,7 @@ const warningsOf = (request: ImportRequest, descriptor: Descriptor): ReadonlyArr
   ]
 }
 
-/**
- * In an encrypted wallet, `sealingKey` seals the private keys (`Secrets.sealingKey`); `undefined` while locked. A
- * refusal carries the preceding warnings.
- */
+/** `sealingKey` seals private keys; `undefined` while locked. A refusal carries the preceding warnings. */
 export const prepareImport = (
   document: WalletDocument,
   request: ImportRequest,

@@ -50,10 +50,7 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
     return document
   })
 
-/**
- * With a mnemonic of 24 words, without keys (`blank`), or watch-only (`privateKeys: false`), which is blank on request
- * only.
- */
+/** With a mnemonic of 24 words, without keys (`blank`), or watch-only, which is blank on request only. */
 export const newDocument = (options: {
   readonly network: NetworkName
   readonly now: number

@@ -73,10 +73,7 @@ export const makeSecret = (
   { field, text }: { readonly field: string; readonly text: string }
 ): Secret => masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, { field, text }) }
 
-/**
- * HMAC pads short keys with zero bytes (RFC 2104), which would ignore zero bytes at the end of a passphrase; such a
- * passphrase is hashed first.
- */
+/** HMAC ignores zero bytes at the end of a short key (RFC 2104), so a passphrase with such an end is hashed first. */
 const passwordOf = (passphrase: Redacted.Redacted<string>): Uint8Array => {
   const text = new TextEncoder().encode(Redacted.value(passphrase).normalize("NFKD"))
   return text.at(-1) === 0 ? sha256(concat(new TextEncoder().encode("svcd passphrase"), text)) : text

@@ -121,10 +121,7 @@ export interface SecretsFinding {
 /** Checked at each start: half a millisecond each. */
 const FEW_IMPORTS = 100
 
-/**
- * More than `FEW_IMPORTS` imports are checked only with `everything`, for a document that neither a checksum nor a seal
- * proves intact.
- */
+/** `everything` lifts `FEW_IMPORTS`, for a document that neither a checksum nor a seal proves intact. */
 export const checkSecrets = (
   document: WalletDocument,
   secrets: Secrets,

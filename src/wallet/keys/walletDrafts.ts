@@ -68,10 +68,7 @@ export const dropDrafts = async (file: string): Promise<void> => {
   for (const { end, path } of await besides(file)) if (DRAFT_END.test(end)) await unlink(path)
 }
 
-/**
- * Deletes the drafts of interrupted copies, wherever they are. Returns those now unreachable, for a later call. Must
- * not run during a copy.
- */
+/** Returns the drafts that are now unreachable, for a later call. Must not run during a copy. */
 export const dropCopies = async (file: string): Promise<ReadonlyArray<string>> => {
   const unreachable: Array<string> = []
   for (const { end, path } of await besides(file)) {

@@ -20,10 +20,7 @@ export const entryKeysOf = ({ inputs, isCoinbase, txidKey: key }: Transaction): 
 
 const NONE: ReadonlySet<LedgerEntry> = new Set()
 
-/**
- * The transactions of a wallet and their spending relations. States follow from the notes on the entries; no part of
- * the wallet writes a state.
- */
+/** A wallet's transactions and their spending relations. States are derived, never written by others. */
 export class EntryGraph {
   private readonly entries = new Map<TxidKey, LedgerEntry>()
   private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()

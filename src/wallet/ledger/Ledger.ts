@@ -251,10 +251,7 @@ export class Ledger {
     return first === undefined ? [] : this.graph.withDescendants(first)
   }
 
-  /**
-   * Records that a block at this height spends an input otherwise. Returns the changed entries, including unconfirmed
-   * descendants.
-   */
+  /** A block at this height spends an input otherwise. Returns the changed entries, including descendants. */
   conflict(txid: TxidKey, height: number): ReadonlyArray<LedgerEntry> {
     const entry = this.graph.get(txid)
     if (entry === undefined) return []

@@ -21,10 +21,7 @@ export interface Rescan {
   readonly abortRescan: () => boolean
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
   readonly firstStored: () => number
-  /**
-   * The chain is shorter than the index: the chainstate was lost and is being rebuilt. Until then no rescan is
-   * possible, and the index gets no blocks.
-   */
+  /** The chainstate was lost and is being rebuilt: no rescan is possible, and the index gets no blocks. */
   readonly behind: () => boolean
 }
 

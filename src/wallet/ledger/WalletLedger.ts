@@ -53,10 +53,7 @@ export interface WalletCoin {
   readonly coinbase: boolean
   /** Confirmed, or unconfirmed change of the wallet itself. */
   readonly trusted: boolean
-  /**
-   * Whether payments may use it by default: trusted, and not from an unconfirmed replacement or replaced transaction,
-   * which a reorg can undo.
-   */
+  /** Default for payments: trusted, and not from an unconfirmed replacement or its victim, which a reorg can undo. */
   readonly safe: boolean
   /** Set by `lockunspent`: coin selection skips it. */
   readonly locked: boolean
@@ -97,8 +94,7 @@ export interface WalletLedger {
   /** Returns whether a rescan was running that no earlier call had stopped. */
   readonly abortRescan: () => boolean
   /**
-   * Adds a transaction of a best-chain block without a rescan (`importprunedfunds`). The caller has its proof and
-   * checks that it concerns the wallet.
+   * Adds a proven transaction without a rescan (`importprunedfunds`). The caller checks that it concerns the wallet.
    */
   readonly insert: (
     transaction: Transaction,

@@ -16,10 +16,7 @@ export const spendsOrphan = (ledger: Pick<Ledger, "entry">, entry: LedgerEntry):
   return false
 }
 
-/**
- * Unconfirmed transactions that depend on disconnected block rewards are abandoned, to free their other coins (upstream
- * `CWallet::blockDisconnected`).
- */
+/** Abandoning them frees their other coins (upstream `CWallet::blockDisconnected`). */
 export const dependentsOf = (
   ledger: Pick<Ledger, "withDescendants">,
   rewards: ReadonlyArray<LedgerEntry>

@@ -22,10 +22,7 @@ const MAX_OUTPUTS = 1_000
 const commitmentOf = ({ name }: WalletCoin): Bytes | undefined =>
   name?.operation.op === "name_new" ? name.operation.commitment : undefined
 
-/**
- * By the given salt, the stored salts, or salts from the keys of the wallet's coins. So the keys alone recover a
- * registration.
- */
+/** By given or stored salts, or salts from the wallet's keys, which alone recover a registration. */
 export const findOwnNew = (
   parts: NameParts,
   name: Bytes,

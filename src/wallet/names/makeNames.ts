@@ -60,10 +60,7 @@ import type {
   WalletNames
 } from "./WalletNames.ts"
 
-/**
- * A NAME_NEW that is stored, or found by salts from the wallet's keys: all that a recovery from the seed phrase has.
- * Its age counts.
- */
+/** A NAME_NEW, stored or found by salts from the wallet's keys, as after a recovery. Its age counts. */
 const existingNew = (
   parts: NameParts,
   draft: RegistrationEntry

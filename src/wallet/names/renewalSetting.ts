@@ -19,10 +19,7 @@ import {
 import { withdrawn } from "./renewalVerdict.ts"
 import type { RenewalSetting } from "./WalletNames.ts"
 
-/**
- * Whether the wallet holds a name, even unconfirmed, or is registering it. Only then can a setting be made, and is it
- * kept.
- */
+/** Whether the wallet holds a name, even unconfirmed, or is registering it: only such names have a setting. */
 const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {
   const held = heldNames(ledger.coins())
   const begun = document.registrations.flatMap((entry) => hasEnded(entry) ? [] : [nameKey(entry.name)])

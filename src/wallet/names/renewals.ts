@@ -103,10 +103,7 @@ export const withException = (name: Bytes) => (document: WalletDocument): Wallet
   return withLists(rest, { names, except: [...except, name] })
 }
 
-/**
- * Without `name`, sets all names and ends the exceptions: "all" means all. While all are on, a name that is off is an
- * exception.
- */
+/** Without `name`, sets all names and ends the exceptions. While all are on, a name that is off is an exception. */
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   const { all, names } = document.renewals
   if (name === undefined) return { ...document, renewals: { all: on, names } }

@@ -127,10 +127,7 @@ export interface WalletPayments {
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Frees the coins of an own transaction that is not in the mempool. */
   readonly abandon: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /**
-   * A replacement with a higher fee, signed as far as possible. Stores and sends nothing. Unlike for `bump`, inputs may
-   * belong to others.
-   */
+  /** Signed as far as possible. Stores and sends nothing. Unlike for `bump`, inputs may belong to others. */
   readonly replacement: (txid: TxidKey, choice: BumpChoice) => Effect.Effect<Bumped, SpendFailure>
   /** Replaces an own transaction with one that pays a higher fee. */
   readonly bump: (txid: TxidKey, choice: BumpChoice) => Effect.Effect<Bumped, SpendFailure | TransactionRejected>

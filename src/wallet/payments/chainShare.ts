@@ -4,10 +4,7 @@ import type { TxidKey } from "../../protocol/keys.ts"
 /** Limit of older nodes on unconfirmed ancestors or descendants, itself included. Upstream `policy.h`. */
 const MAX_RELATED = 25
 
-/**
- * The share of the limits on dependent transactions that a payment with this coin would use; above 1 the mempool would
- * refuse it. 0 outside the mempool.
- */
+/** The share of the mempool's limits that a payment with this coin would use; 0 outside the mempool. */
 export const chainShare = (
   mempool: Pick<typeof Mempool.Service, "get" | "ancestors" | "cluster" | "policy">,
   parent: TxidKey

@@ -10,10 +10,7 @@ import type { CoinFilter } from "./WalletPayments.ts"
 export const confirmationsOf = ({ height }: WalletCoin, tipHeight: number): number =>
   height === undefined ? 0 : Math.max(0, tipHeight - height + 1)
 
-/**
- * As in upstream's wallet, one block stricter than consensus, so that a reorg of one block does not invalidate the
- * payment.
- */
+/** As in upstream's wallet, one block stricter than consensus, so that it survives a reorg of one block. */
 export const isImmature = (coin: WalletCoin, tipHeight: number): boolean =>
   coin.coinbase && confirmationsOf(coin, tipHeight) <= COINBASE_MATURITY
 
@@ -26,8 +23,7 @@ export interface CoinRules {
 }
 
 /**
- * A payment of version 3 may have one unconfirmed parent: that of the request's inputs, else the one with the highest
- * sum.
+ * A payment of version 3 has at most one unconfirmed parent: that of the request, else the one with the highest sum.
  */
 const ofOneParent = (coins: ReadonlyArray<WalletCoin>, given: ReadonlySet<TxidKey>): ReadonlyArray<WalletCoin> => {
   const sums = new Map<TxidKey, number>()

@@ -88,10 +88,7 @@ const LONGEST_SIGNATURE = 72
 
 const growth = (item: Bytes): number => isStrictDer(item) ? LONGEST_SIGNATURE - item.length : 0
 
-/**
- * For an input that another program signs again: as it is, with the longest ECDSA signatures. Upstream
- * `wallet/feebumper.cpp`, `SignatureWeightChecker`.
- */
+/** As it is, with the longest signatures. Upstream `wallet/feebumper.cpp`, `SignatureWeightChecker`. */
 export const weightSignedAgain = ({ scriptSig, witness }: TransactionInput): number => {
   const base = OUTPOINT_SIZE + compactSizeLength(scriptSig.length) + scriptSig.length + SEQUENCE_SIZE
   let weight = base * WEIGHT_PER_BYTE + (witness.length === 0 ? 0 : compactSizeLength(witness.length))

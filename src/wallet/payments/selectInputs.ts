@@ -35,10 +35,7 @@ const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw)
 const singleRandomDraw = (draw: Draw, random: () => number): ReadonlyArray<Candidate> | undefined =>
   takeUntil(shuffled(random, draw.candidates), draw)
 
-/**
- * Few inputs, and a solution whenever only the sum matters. The last input is the smallest sufficient coin, so that a
- * small payment does not break a large coin.
- */
+/** Few inputs. The last one is the smallest sufficient coin, so that a small payment breaks no large coin. */
 const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined => {
   const sorted = [...draw.candidates].sort(byEffectiveValue)
   const taken = takeUntil(sorted, draw)
@@ -91,10 +88,7 @@ interface Frame {
   readonly weightWithChange: number
 }
 
-/**
- * Input count and witness overhead assume that all candidates are spent, so that a solution always pays. If the
- * recipients pay the fee, inputs cost nothing.
- */
+/** Overheads assume that all candidates are spent, so solutions always pay. Inputs are free if recipients pay. */
 const frameOf = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Frame => {
   const { longTermRate, preset, target } = request
   const all = [...preset, ...groups.flat()]
@@ -135,10 +129,7 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
   return funding === undefined || funding.weight > maxWeightWith(frame.request, funding.inputs) ? [] : [funding]
 }
 
-/**
- * Input costs above the long-term fee, fees for unconfirmed ancestors, and the cost of change, or the excess without
- * change.
- */
+/** Input costs above the long-term fee, fees for ancestors, and the cost of change, or the excess without it. */
 const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionRequest, settled: Funding): number => {
   const { bumpOf = () => 0, feeRate } = target
   const bump = bumpOf(settled.inputs)
@@ -184,10 +175,7 @@ const leastWasteful = (
   return best
 }
 
-/**
- * Confirmed coins first, then those with few unconfirmed ancestors; partial groups only at the end. Upstream
- * `AutomaticCoinSelection`.
- */
+/** Confirmed coins, then those with few ancestors; partial groups last. Upstream `AutomaticCoinSelection`. */
 const roundsOf = (request: SelectionRequest): ReadonlyArray<ReadonlyArray<CoinGroup>> => {
   const { candidates, grouped = false, random } = request
   const { partial, whole } = grouped

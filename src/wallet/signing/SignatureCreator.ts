@@ -22,8 +22,7 @@ const entropy = (attempt: number): Uint8Array => {
 }
 
 /**
- * DER without a hash type. Tries nonces until r is below 2^255, so that signatures have at most 70 bytes. s is low.
- * Source: upstream `key.cpp`, `CKey::Sign`.
+ * DER of at most 70 bytes without a hash type: r is below 2^255, s is low. Source: upstream `key.cpp`, `CKey::Sign`.
  */
 export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
   for (let attempt = 0;; attempt++) {

@@ -6,10 +6,7 @@ import type { PreimageKind } from "../../protocol/psbt/Psbt.ts"
 import { compactSizeLength } from "../../protocol/Writer.ts"
 import { ecdsaSignature, findPubkey, type Work } from "./Work.ts"
 
-/**
- * The smallest non-malleable witness of a miniscript. Rules: the miniscript specification, "Satisfaction and
- * malleability".
- */
+/** The smallest non-malleable witness. Rules: the miniscript specification, "Satisfaction and malleability". */
 
 /** Witness elements; `undefined` if impossible. The last one is on top. */
 interface Input {

@@ -119,10 +119,7 @@ export const signTransaction = (
   { hashType, provider }: { readonly provider: SigningProvider; readonly hashType?: number | undefined }
 ): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, { provider, hashType }))
 
-/**
- * Combines into the first copy; the others may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`,
- * `combinerawtransaction`.
- */
+/** Later copies may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`. */
 export function* combineSignaturesSteps(
   first: Transaction,
   others: ReadonlyArray<Transaction>,

@@ -68,10 +68,7 @@ const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMa
   return found
 }
 
-/**
- * `leaves` are listed depth first; empty for no tree. Throws `RangeError` for depths that do not form a tree, or an
- * invalid internal key.
- */
+/** `leaves` are listed depth first. Throws `RangeError` for an impossible tree or an invalid internal key. */
 export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> = []): TaprootOutput => {
   if (leaves.length > 0 && !isWholeTree(leaves.map(({ depth }) => depth))) {
     throw new RangeError("the leaves do not form a tree")

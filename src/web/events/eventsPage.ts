@@ -37,10 +37,7 @@ export interface EventForm {
   readonly event: (json: string, cursor: EventCursor) => string
   /** Keeps the connection open, and moves the reader's cursor past unwanted events. */
   readonly position: (cursor: EventCursor) => string
-  /**
-   * Keeps the reader's cursor: a live event, or the end of a stream, whose reader learns the error from its next
-   * request.
-   */
+  /** Keeps the reader's cursor: a live event, or the end of a stream, whose error the next request reports. */
   readonly placeless: (json: string) => string
 }
 
@@ -121,10 +118,7 @@ const needsOf = ({ query }: PageRequest): ReadonlyArray<string> => [
   ...query.getAll("types").some((types) => types.includes("pending")) ? ["name_pending"] : []
 ]
 
-/**
- * The answer while the node starts, so that readers come back: without events the node would look like one that has
- * none.
- */
+/** While the node starts, readers must come back: without events it would look like a node that has none. */
 export const eventsStarting = (phase: () => Phase): PageHandler => ({
   serves: isServedLater,
   authenticated: true,

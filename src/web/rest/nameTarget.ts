@@ -1,7 +1,4 @@
-/**
- * Targets of `/rest/name/`: a percent-encoded name, and after its last dot the format of the answer. Upstream
- * `rest.cpp`, `ParseDataFormat` and `DecodeName`.
- */
+/** A percent-encoded name, a dot and a format. Upstream `rest.cpp`, `ParseDataFormat` and `DecodeName`. */
 
 const PREFIX = "/rest/name/"
 

@@ -51,7 +51,7 @@ const RECORD_SIZE: Readonly<Record<AddressType, number>> = {
   bech32m: TAPROOT_SCRIPT + 20
 }
 
-/** Whether a script's bytes suffice to find it: then only they are kept, and the rest is derived on use. */
+/** Whether a script's bytes lead to all else about it: then only they are kept, and the rest is derived on use. */
 const isPlainDescriptor = (descriptor: Descriptor): boolean => {
   switch (descriptor.name) {
     case "pkh":

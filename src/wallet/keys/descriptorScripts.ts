@@ -187,6 +187,7 @@ const typeOfScript = (script: Bytes): DescribedScript["type"] => {
   const version = witnessVersion(script)
   if (version === 0) return "bech32"
   if (version > 0) return "bech32m"
+  // The script behind a script hash is unknown.
   return script.length === 25 && script[0] === Op.OP_DUP ? "legacy" : "other"
 }
 

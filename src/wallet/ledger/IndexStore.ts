@@ -240,6 +240,7 @@ export class IndexStore {
   /** Makes all earlier writes durable. Losing others at a power failure costs only a rescan. */
   sync(): void {
     const cursor = this.cursor()
+    // Without a cursor the file has no content.
     if (cursor === undefined) return
     // A write in this mode makes SQLite sync its log with all earlier writes. A write that changes no byte would be
     // skipped, so the row is deleted and inserted again.

@@ -137,6 +137,7 @@ const register = (
     const { sendCoins } = options
     const sending = Effect.catchIf(
       withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins })),
+      // Additional outputs are not stored, so such a request cannot wait.
       (failure) => sendCoins === undefined && isQueueFull(failure),
       (refused) => queued(parts, draft, refused)
     )

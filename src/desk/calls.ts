@@ -23,10 +23,8 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
   readonly reason?: FailureReason | undefined
 }> {}
 
-/**
- * Or the desk's own: the name was `changed` in another window, or a pending transaction spends the coins (`in-use`).
- */
-export type FailureReason = RpcReason | "changed" | "in-use"
+/** The reasons of RPC, and what the desk finds by itself: the name was changed in another window. */
+export type FailureReason = RpcReason | "changed"
 
 export interface Calls {
   readonly may: (method: string) => boolean

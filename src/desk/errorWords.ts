@@ -8,14 +8,13 @@ const OWN = {
   forbidden: "Your user does not have the right to do this. Sign in as a user with this right.",
   changed:
     "The name was changed after you opened this page, perhaps in another window. Open it again, so that the other change is " +
-    "not lost.",
-  "in-use": "Another transaction spends the same coins. Check your payments before you start again."
+    "not lost."
 } as const
 
 type Failure = Pick<CallFailed, "code" | "message" | "reason">
 
 const sentencesOf = ({ code, reason }: Omit<Failure, "message">): string | undefined => {
-  if (reason === "changed" || reason === "in-use") return OWN[reason]
+  if (reason === "changed") return OWN.changed
   if (typeof code === "string") return code === "forbidden" ? OWN.forbidden : undefined
   const words = errorWords({ code, reason })
   return words?.next === undefined ? words?.what : `${words.what} ${words.next}`

@@ -215,7 +215,7 @@ const areFree = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<voi
     })
     if (spenders.some(({ spendingtxid }) => spendingtxid !== undefined)) {
       const message = "txn-mempool-conflict"
-      return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message, reason: "in-use" })
+      return yield* new CallFailed({ method: "gettxspendingprevout", code: -26, message, reason: "coins-in-use" })
     }
   })
 

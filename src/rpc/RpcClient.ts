@@ -124,6 +124,10 @@ export interface RpcClientOptions {
   readonly timeout?: number
 }
 
+/** Of a question before a call: the call itself was not sent. */
+const unsent = (error: RpcClientError): RpcClientError =>
+  error._tag === "RpcUnreachable" ? new RpcUnreachable({ ...error, wasSent: false }) : error
+
 const TIMEOUT = 900_000
 
 /** Milliseconds to wait for a health report, before a call asks for the network. */
@@ -338,7 +342,9 @@ export const make = (
     ): Effect.Effect<A, RpcClientError> =>
       options.network === undefined
         ? work
-        : Effect.suspend(() => isConfirmed && mayRepeat ? work : Effect.zipRight(confirm, work)).pipe(
+        : Effect.suspend(() =>
+          isConfirmed && mayRepeat ? work : Effect.zipRight(Effect.mapError(confirm, unsent), work)
+        ).pipe(
           Effect.tapErrorTag("RpcUnreachable", () => Effect.sync(forgetNetwork))
         )
 

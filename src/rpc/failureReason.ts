@@ -11,9 +11,10 @@ const TEXTS: ReadonlyArray<readonly [text: string, reason: RpcReason]> = [
   ["chain of transactions", "long-chain"]
 ]
 
-/** As given by svcd, or derived from another daemon's text. */
+/** As given by svcd, or derived from another daemon's text. That text ends before a quotation, such as a name. */
 export const failureReason = (error: Json, message: string): RpcReason | undefined => {
   const data = error instanceof JsonObject ? error.get("data") : undefined
   const given = data instanceof JsonObject ? data.get("reason") : undefined
-  return RPC_REASONS.find((reason) => reason === given) ?? TEXTS.find(([text]) => message.includes(text))?.[1]
+  return RPC_REASONS.find((reason) => reason === given) ??
+    TEXTS.find(([text]) => message.split("'", 1)[0]?.includes(text))?.[1]
 }

@@ -26,6 +26,10 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
     what: "Another transaction has spent the coins or the name meanwhile.",
     next: "Start again if you still want to."
   },
+  "coins-in-use": {
+    what: "Another transaction spends the same coins.",
+    next: "Check your payments before you start again."
+  },
   "fee-too-high": { what: "The fee would exceed the wallet's limit (-maxtxfee)." },
   "funds-missing": {
     what: "The wallet does not have enough coins.",
@@ -92,10 +96,16 @@ const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
   [RPC_CODE.methodNotFound, { what: "The node's wallets are turned off." }]
 ])
 
+/** The remedy in a terminal, which a reason may not repeat. */
+const commandOf = (code: number): Pick<ProblemWords, "command"> => {
+  const command = CODES.get(code)?.command
+  return command === undefined ? {} : { command }
+}
+
 /** `undefined` if the error's own text must do. */
 export const errorWords = (
   { code, reason }: { readonly code: number; readonly reason?: RpcReason | undefined }
-): ProblemWords | undefined => reason === undefined ? CODES.get(code) : REASONS[reason]
+): ProblemWords | undefined => reason === undefined ? CODES.get(code) : { ...commandOf(code), ...REASONS[reason] }
 
 export const STEP_WORDS: Readonly<Record<RegistrationStep, readonly [step: string, text: string]>> = {
   committed: ["step 1 of 3", "the commitment, which hides the name, is unconfirmed"],

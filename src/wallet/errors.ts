@@ -60,6 +60,8 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "not-eligible",
     "spent",
     "too-small",
+    "low-fee-rate",
+    "nothing-paid",
     "below-fee",
     "too-large",
     "overweight",
@@ -90,7 +92,7 @@ export const invalidRequest = (code: InvalidWalletRequest["code"], reason: strin
 
 /** The state of the name forbids the operation. `reason` is the reference node's text. */
 export class NameOperationRefused extends Schema.TaggedError<NameOperationRefused>()("NameOperationRefused", {
-  code: Schema.Literal("exists", "registering", "pending", "unknown", "no-new", "too-long", "mismatch"),
+  code: Schema.Literal("exists", "registering", "pending", "unknown", "no-new", "too-long", "mismatch", "incomplete"),
   reason: Schema.String
 }) {
   override get message(): string {

@@ -240,7 +240,8 @@ describe("RpcClient", () => {
         [{ code: -4, message: "Error: Private keys are disabled for this wallet" }, "no-private-keys"],
         [{ code: -6, message: "too many unconfirmed transactions in cluster" }, "long-chain"],
         [{ code: -6, message: "spending them creates a chain of transactions that will be rejected" }, "long-chain"],
-        [{ code: -4, message: "name never existed: 'd/x'" }, undefined]
+        [{ code: -4, message: "name never existed: 'd/x'" }, undefined],
+        [{ code: -4, message: "name never existed: 'd/chain of transactions'" }, undefined]
       ]
       const left = errors.map(([error]) => error)
       const { port } = yield* strangeServer((_, response) => {

@@ -21,6 +21,13 @@ describe("the words for errors", () => {
     assert.isUndefined(errorWords({ code: RPC_CODE.misc }))
   })
 
+  it("keep the remedy of their code in a terminal", () => {
+    assert.match(
+      errorWords({ code: RPC_CODE.walletUnlockNeeded, reason: "renewals-only" })?.command ?? "",
+      /walletpassphrase/
+    )
+  })
+
   it("tell apart the steps of a registration", () => {
     assert.strictEqual(new Set(Object.values(STEP_WORDS).map(([step]) => step)).size, Object.keys(STEP_WORDS).length)
   })

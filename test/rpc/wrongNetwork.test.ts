@@ -162,6 +162,23 @@ describe("a client with a network", () => {
       assert.deepStrictEqual(done, [])
     }))
 
+  it.scopedLive("has sent nothing where the question for the network breaks", () =>
+    Effect.gen(function*() {
+      let posts = 0
+      const server = createServer((request, response) => {
+        if (request.method === "GET") return void response.writeHead(404).end("{}")
+        posts++
+        request.socket.destroy()
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.close().closeAllConnections()))
+      const port = yield* Effect.async<number>((resume) => {
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+      })
+      const failure = yield* Effect.flip((yield* clientOf(port)).call("sendtoaddress", ["a", 1]))
+      assert.deepInclude(failure, { _tag: "RpcUnreachable", wasSent: false })
+      assert.isAtLeast(posts, 1)
+    }))
+
   it.scopedLive("takes any daemon where no network is named, and asks nothing", () =>
     Effect.gen(function*() {
       const { done, port } = yield* startDaemon({ health: "network", network: "testnet", chain: "test" })

@@ -44,6 +44,7 @@ export interface DaemonOptions {
 export interface Daemon {
   /** Sent once: `-rpcwait` does not repeat a call that the daemon may have received. */
   readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  /** May be repeated: a call whose repetition changes nothing more. */
   readonly ask: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
   /** Fails for a daemon on another network than the named one. */
   readonly confirm: Effect.Effect<void, RpcClientError>

@@ -48,6 +48,7 @@ export const RPC_CODE = {
 export const RPC_REASONS = [
   "beyond-words",
   "coin-spent",
+  "coins-in-use",
   "fee-too-high",
   "funds-missing",
   "inputs-missing",
@@ -95,7 +96,8 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   static readonly database = (message: string) => make(RPC_CODE.database, message)
   static readonly deserialization = (message: string) => make(RPC_CODE.deserialization, message)
   static readonly verifyError = (message: string, reason?: RpcReason) => make(RPC_CODE.verifyError, message, reason)
-  static readonly verifyRejected = (message: string) => make(RPC_CODE.verifyRejected, message)
+  static readonly verifyRejected = (message: string, reason?: RpcReason) =>
+    make(RPC_CODE.verifyRejected, message, reason)
   static readonly invalidEncoding = (encoding: string) =>
     make(RPC_CODE.invalidEncoding, `Name/value is invalid for encoding ${encoding}`)
 

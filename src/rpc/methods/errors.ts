@@ -16,11 +16,14 @@ export const storageError = (failure: StorageFailure): RpcError => RpcError.inte
 export const absentError = (failure: NamesIncomplete | StorageFailure): RpcError =>
   failure._tag === "NamesIncomplete" ? RpcError.initialDownload() : storageError(failure)
 
+/** Of a transaction beside a rival in the mempool that it cannot replace. */
+const CONFLICT = "txn-mempool-conflict"
+
 /** Missing inputs have their own code, as they may arrive later. */
 export const rejectionError = (rejected: TransactionRejected): RpcError =>
   rejected.kind === "missing-inputs"
     ? RpcError.verifyError(rejectionText(rejected), "inputs-missing")
-    : RpcError.verifyRejected(rejectionText(rejected))
+    : RpcError.verifyRejected(rejectionText(rejected), rejected.reason === CONFLICT ? "coins-in-use" : undefined)
 
 export const blockError = (failure: BlockNotFound | StorageFailure): RpcError =>
   failure._tag === "BlockNotFound" ? RpcError.blockNotFound() : storageError(failure)

@@ -97,7 +97,7 @@ const reasonFor = (
   Effect.gen(function*() {
     if (!parts.index.complete()) return yield* new InvalidWalletRequest({ code: "scanning", reason: SCANNING })
     return yield* parts.askNames(reasonOf(parts, name, spender), () => true)
-  }).pipe(Effect.catchTag("NamesIncomplete", ({ message }) => unavailable("unknown", message)))
+  }).pipe(Effect.catchTag("NamesIncomplete", ({ message }) => unavailable("incomplete", message)))
 
 interface ChosenNames {
   readonly chosen: ReadonlyArray<Chosen>

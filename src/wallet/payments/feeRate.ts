@@ -36,7 +36,7 @@ export const chooseRate = (
   if (feeRate !== undefined) {
     if (anyRate || feeRate >= required) return Either.right({ feeRate, reason: "PayTxFee set" })
     const reason = `Fee rate (${shown(feeRate)}) is lower than the minimum fee rate setting (${shown(required)})`
-    return Either.left(new InvalidWalletRequest({ code: "too-small", reason }))
+    return Either.left(new InvalidWalletRequest({ code: "low-fee-rate", reason }))
   }
   const conservative = choice.conservative ?? !replaceable
   const estimate = parts.fees.estimateSmart(target, conservative ? "conservative" : "economical")

@@ -102,7 +102,7 @@ const WITNESS_MARKER_SIZE = 1
 /** Problems that do not depend on the coins. */
 const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWalletRequest | undefined => {
   const { changePosition, outputs, subtractFeeFrom = [] } = request
-  if (outputs.length === 0) return invalidRequest("too-small", TEXTS.noOutputs)
+  if (outputs.length === 0) return invalidRequest("nothing-paid", TEXTS.noOutputs)
   for (const output of outputs) {
     if (output.value < 0) return invalidRequest("too-small", TEXTS.negative)
     if (isDust(output, dustRate)) return invalidRequest("too-small", TEXTS.dust)
@@ -111,7 +111,7 @@ const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWa
   // Nothing to pay for: a transaction needs an input.
   const isFree = feeRate === 0 || subtractFeeFrom.length > 0
   if (preset.length === 0 && isFree && outputs.every(({ value }) => value === 0)) {
-    return invalidRequest("too-small", TEXTS.noInputs)
+    return invalidRequest("nothing-paid", TEXTS.noInputs)
   }
   const inRange = changePosition === undefined || changePosition >= 0 && changePosition <= outputs.length
   return inRange ? undefined : invalidRequest("range", TEXTS.changePosition)

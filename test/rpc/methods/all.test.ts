@@ -106,6 +106,8 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
+      // So that none goes unnoticed.
+      assert.lengthOf(METHODS, 208)
     }))
 
   it.effect("describe their answers, down to the last member", () =>

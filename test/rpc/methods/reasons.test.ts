@@ -20,6 +20,7 @@ const refused = (code: NameOperationRefused["code"]) => new NameOperationRefused
 const FAILURES: Readonly<Record<RpcReason, WalletFailure>> = {
   "beyond-words": request("beyond-words"),
   "coin-spent": new FundsMissing({ needed: 1, available: 0, missing: outpointKey(outpoint(new Uint8Array(32), 0)) }),
+  "coins-in-use": new TransactionRejected({ txid: "00", reason: "txn-mempool-conflict", kind: "policy" }),
   "fee-too-high": request("fee-too-high"),
   "funds-missing": new FundsMissing({ needed: 1, available: 0 }),
   "inputs-missing": new TransactionRejected({ txid: "00", reason: "any", kind: "missing-inputs" }),
@@ -46,7 +47,18 @@ describe("the reasons of errors", () => {
   })
 
   it("are none for a failure that no caller tells apart", () => {
-    for (const failure of [new KeysLocked({}), request("range"), refused("too-long")]) {
+    for (
+      const failure of [
+        new KeysLocked({}),
+        request("range"),
+        // The fee rate is too low, or there is no payment: no amount is too small.
+        request("low-fee-rate"),
+        request("nothing-paid"),
+        refused("too-long"),
+        // A name that may be there later is not lost.
+        refused("incomplete")
+      ]
+    ) {
       assert.isUndefined(walletError(failure).reason)
     }
     assert.isUndefined(RpcError.wallet("name never existed: 'd/x'").reason)

@@ -330,7 +330,7 @@ describe("renew", () => {
         for (const work of [names.renew(unknown), names.planRenewals(unknown)]) {
           assert.deepInclude(yield* Effect.flip<unknown, unknown, never>(work), {
             _tag: "NameOperationRefused",
-            code: "unknown"
+            code: "incomplete"
           })
         }
         assert.deepStrictEqual(names.requestedRenewals(), [])

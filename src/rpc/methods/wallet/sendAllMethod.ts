@@ -176,7 +176,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         const fee = yield* readFeeChoice(fees)
         const { feeRate } = yield* Either.mapLeft(
           wallet.payments.feeRate({ ...fee, replaceable }),
-          ({ code, reason }) => code === "too-small" ? RpcError.invalidParameter(reason) : RpcError.wallet(reason)
+          ({ code, reason }) => code === "low-fee-rate" ? RpcError.invalidParameter(reason) : RpcError.wallet(reason)
         )
         const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
         const depth = yield* readDepth({ minconf, maxconf }, negative)

@@ -147,6 +147,8 @@ const REQUEST_ERRORS: Readonly<
   "not-eligible": { code: RPC_CODE.wallet },
   spent: { code: RPC_CODE.misc },
   "too-small": { code: RPC_CODE.insufficientFunds, reason: "too-small" },
+  "low-fee-rate": { code: RPC_CODE.insufficientFunds },
+  "nothing-paid": { code: RPC_CODE.insufficientFunds },
   "below-fee": { code: RPC_CODE.insufficientFunds, reason: "too-small" },
   "too-large": { code: RPC_CODE.insufficientFunds },
   overweight: { code: RPC_CODE.insufficientFunds },
@@ -180,7 +182,8 @@ const NAME_REASONS: Readonly<Record<NameOperationRefused["code"], RpcReason | un
   unknown: "name-unknown",
   "no-new": undefined,
   "too-long": undefined,
-  mismatch: undefined
+  mismatch: undefined,
+  incomplete: undefined
 }
 
 /** `renewalsOnly` is set if the wallet is unlocked for renewals only, and says why the transaction is not a renewal. */

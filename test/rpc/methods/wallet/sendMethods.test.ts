@@ -241,7 +241,7 @@ describe("sendall", () => {
     Effect.gen(function*() {
       const { refusal } = yield* paymentsOf(payingWallet([COIN]))
       const tooLow = {
-        code: "too-small",
+        code: "low-fee-rate",
         reason: "Fee rate (1.000 sat/vB) is lower than the minimum fee rate"
       } as const
       const { refusal: strict } = yield* paymentsOf(

@@ -5,7 +5,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 
-/** For a method that not every daemon has: `undefined` for an error answer. Fails without an answer. */
+/** `undefined` for an error answer, as some daemons lack the method. Fails without an answer. */
 export const ask = (
   daemon: Daemon,
   method: string,
@@ -20,10 +20,7 @@ export const ask = (
 /** A call, or one of a batch, exceeds the user's rights: see docs/security.md. */
 export const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
 
-/**
- * Several methods in one request, answered in order. The daemon executes nothing of a batch with a forbidden call; then
- * each method is asked alone, and forbidden ones are `undefined`.
- */
+/** One request, answered in order. A forbidden call blocks its whole batch; then each method is asked alone. */
 export const askEach = (
   daemon: Daemon,
   calls: ReadonlyArray<readonly [method: string, params?: CallParams]>

@@ -6,9 +6,9 @@ import { withKeys } from "./confirm.ts"
 import { at, indented } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
 
-/** `svcd-cli checkwords`: a word is never shown, nor an argument, which other users could see. */
+/** `svcd-cli checkwords`. Never shows a word, nor takes one as an argument, which other users could see. */
 
-/** BIP 39; svcd's wallets have the last one. */
+/** BIP 39; svcd's wallets have 24. */
 const LENGTHS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
 const USUAL = 24
 
@@ -53,7 +53,6 @@ const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, Com
 const WRONG = "at least one of these words is wrong. Compare your paper with the output of " +
   "\"svcd-wallet export --phrase\", letter by letter"
 
-/** The exit status is 1 if a word is wrong. */
 export const checkWordsCommand = (
   context: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>

@@ -29,7 +29,6 @@ import {
 
 export type { CliInput, CliOutcome }
 
-/** Seconds for one call. */
 const CALL_SECONDS = 900
 
 export const run = (input: CliInput): Effect.Effect<ProgramOutcome> =>
@@ -62,7 +61,6 @@ const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcom
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
     if (shell !== undefined) return completions(shell)
-    // The daemon knows only its methods.
     const [method, about] = line.words
     if (line.command === undefined && method === "help" && isCliCommand(about)) return help(about)
     if (line.command === "lint") return checkValue(input, line)
@@ -169,7 +167,6 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.scoped
   )
 
-/** Why the daemon is not the one that the operator named. */
 const wrongNetwork = (daemon: Daemon, connection: ConnectionSettings): Effect.Effect<CliOutcome | undefined> =>
   Effect.matchEffect(daemon.confirm, {
     onSuccess: () => Effect.succeed(undefined),
@@ -244,10 +241,8 @@ const callMethod = (
   )
 }
 
-/** Methods that end when the wallet has scanned the chain. */
 const SCANNING: ReadonlySet<string> = new Set(["importdescriptors", "rescanblockchain"])
 
-/** Shows the wallet's progress until the call ends. */
 const besideBar = <A, E>(call: Effect.Effect<A, E>, daemon: Daemon, input: CliInput): Effect.Effect<A, E> =>
   Effect.gen(function*() {
     const { drawScan } = yield* Effect.promise(() => import("./syncRows.ts"))

@@ -2,7 +2,7 @@ import { textKind } from "../../config/kinds.ts"
 import { inGroup, listOption, type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 
-/** The commands that svcd-cli executes itself. No method has such a name. */
+/** Commands of svcd-cli itself. No method has such a name. */
 
 export const switchOption = (description: string) => ({ ...OPTIONS.version, description })
 
@@ -74,7 +74,6 @@ export const COMMAND_GROUPS = [
 
 export interface CommandRow {
   readonly group: CommandGroup
-  /** Arguments in the usage line, without flags. */
   readonly words: string
   readonly takes: readonly [least: number, most: number]
   readonly description: string

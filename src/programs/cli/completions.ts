@@ -7,7 +7,7 @@ import { COMMAND_NAMES, COMMAND_ROWS } from "./commandTable.ts"
 import { CLI_FLAGS, type CliShell } from "./flags.ts"
 import { NAME } from "./outcome.ts"
 
-/** Shell completion by @effect/cli, from the parsed table of flags. Loaded for a script only, with that library. */
+/** Loaded on use, with @effect/cli. */
 
 const commandOf = (name: string, options: OptionTable, description: string) =>
   Command.make(name, describedFlags(options)).pipe(Command.withDescription(description))

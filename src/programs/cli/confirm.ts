@@ -9,16 +9,14 @@ import type { Daemon } from "./daemon.ts"
 import { at, numberAt } from "./jsonText.ts"
 import { CommandFailed, NAME, type Screen } from "./outcome.ts"
 
-/** Confirmation before a command spends coins or gives a name away, and the passphrase of a locked wallet. */
-
 const YES = /^y(?:es)?$/i
 
 /** Previews are never cut: a part of an address or a name would mislead. */
 export const wholeOn = (screen: Screen): Screen => ({ ...screen, columns: undefined })
 
 /**
- * Shows what is about to happen, and asks. Returns the text to print with the outcome, empty if the user has seen it
- * with the question. Fails unless the answer is yes, and without a terminal.
+ * Shows a preview and asks. Returns the text to print with the outcome, empty if the user has seen it. Fails without a
+ * yes or a terminal.
  */
 export const agreed = (
   prompt: Prompt,
@@ -72,11 +70,10 @@ const lockAgain = (
 export interface KeysWanted {
   readonly daemon: Daemon
   readonly prompt: Prompt
-  /** `renewals`: unlocked for renewals only is enough. */
   readonly purpose?: "renewals"
 }
 
-/** Asks for the passphrase of a locked wallet, and locks it again at the end. */
+/** Asks for the passphrase of a locked wallet, and locks it again afterwards. */
 export const withKeys = <A, E>(
   { daemon, prompt, purpose }: KeysWanted,
   work: Effect.Effect<A, E>
@@ -94,7 +91,7 @@ export const withKeys = <A, E>(
     return yield* Effect.ensuring(work, lockAgain(daemon, { passphrase, renewsUntil }))
   })
 
-/** Sent once, because a repetition could pay twice. Without an answer, the failure says that the work may be done. */
+/** Sent once: a repetition could pay twice. Without an answer, the failure says that the payment may be done. */
 export const spend = (
   daemon: Daemon,
   method: string,

@@ -26,8 +26,6 @@ import {
 
 import { NAME } from "./outcome.ts"
 
-/** The daemon that svcd-cli calls, and the search for its credentials. */
-
 export interface DaemonOptions {
   readonly connection: ConnectionSettings
   readonly wallet: string | undefined
@@ -46,13 +44,11 @@ export interface Daemon {
   readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
   /** May be repeated: a call whose repetition changes nothing more. */
   readonly ask: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
-  /** Fails for a daemon on another network than the named one. */
   readonly confirm: Effect.Effect<void, RpcClientError>
   /** Read-only calls in one request, answered in order. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
-  /** To read a document line by line. */
   readonly lines: (
     path: string
   ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure | RpcClientError, Scope.Scope>
@@ -68,13 +64,11 @@ export const isAway = (error: RpcClientError): boolean =>
 /** Milliseconds, the longest timer of this runtime. */
 const ANY_TIME = 2 ** 31 - 1
 
-/** Between attempts of `-rpcwait`. */
 const WAIT = "1 second"
 
 /** Milliseconds without an answer after which `-rpcwait` prints the address. */
 const REMARK_AFTER = 3_000
 
-/** `user:password`, as the reference node writes it for its clients. */
 const parseCookie = (text: string): Credentials | undefined => {
   const parts = /^([^:\r\n]+):([^\r\n]+)\r?\n?$/.exec(text)
   const [, user, password] = parts ?? []

@@ -93,7 +93,6 @@ const eachWallet = (
   return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
 }
 
-/** A single failed check if no daemon answers. */
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
     const { connection, input } = doctor
@@ -114,7 +113,6 @@ const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> 
 const counted = (checks: ReadonlyArray<Check>, state: Check["state"]): number =>
   checks.filter((check) => check.state === state).length
 
-/** The exit status is 1 if a check fails. */
 export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
     const { connection, input: { screen }, json } = doctor

@@ -9,7 +9,6 @@ import { shownText } from "./textWidth.ts"
 export type CheckState = "ok" | "warn" | "fail" | "skip"
 
 export interface Check {
-  /** Short and stable, for programs. */
   readonly check: string
   readonly state: CheckState
   readonly text: string

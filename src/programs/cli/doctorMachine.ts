@@ -14,8 +14,6 @@ import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
 
-/** Checks without a daemon: the installation and the data directory. */
-
 export const sqliteCheck = (error: unknown): Check => {
   const [text = "", remedy = "reinstall svcd with the same Node.js"] =
     nativeProblem(error, "better-sqlite3")?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
@@ -48,7 +46,6 @@ const FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 const GB = 1e9
 
-/** Free bytes: too little, and tight. */
 const LEAST_FREE = 0.3 * GB
 const TIGHT_FREE = 3 * GB
 
@@ -94,7 +91,6 @@ const ownerCheck = (path: string, uid: number): Check => {
     })
 }
 
-/** For a data directory that this user cannot use, by error code. */
 export const remedyOf = (code: string): string =>
   code === "EROFS"
     ? "mount it writable, or use another directory, with -datadir"
@@ -122,7 +118,6 @@ const walletFileChecks = (directory: string): ReadonlyArray<Check> => {
 
 type DataPlace = Pick<ConnectionSettings, "dataDir" | "network">
 
-/** svcd's settings here, without flags of its own, and the mail before names expire. */
 const settingsChecks = ({ dataDir, network }: DataPlace, input: SettingsInput): ReadonlyArray<Check> => {
   const decoded = decodeSettings({ ...input, argv: ["-network", network, "-datadir", dataDir] })
   if (Either.isLeft(decoded)) {
@@ -183,7 +178,6 @@ const directoryChecks = (path: string): ReadonlyArray<Check> => {
   ]
 }
 
-/** None of them changes anything. */
 export const machineChecks = (place: DataPlace, input: SettingsInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.map(
     nativeChecks,

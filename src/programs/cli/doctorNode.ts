@@ -10,8 +10,6 @@ import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
 import { changeLine, hasChain, isOffline, isReady, NO_PEERS_WANTED } from "./syncRows.ts"
 
-/** Checks about the daemon itself: version, clock, peers, sync, data on disk. */
-
 type Answer = Json | undefined
 
 export interface NodeAnswers {
@@ -24,7 +22,6 @@ export interface NodeAnswers {
   readonly now: number
 }
 
-/** Fails if no daemon answers. */
 export const askNode = (daemon: Daemon): Effect.Effect<NodeAnswers, RpcClientError> =>
   Effect.gen(function*() {
     const chain = yield* daemon.ask("getblockchaininfo")
@@ -149,7 +146,6 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
     : [ok({ check: "data", text: "the data on disk has no known damage" })]
 }
 
-/** A webhook that no longer delivers. */
 const BROKEN: ReadonlySet<string> = new Set(["dead", "gone", "cursor"])
 
 const webhookChecks = ({ webhooks }: NodeAnswers): ReadonlyArray<Check> => {

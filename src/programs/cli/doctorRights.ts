@@ -4,12 +4,9 @@ import { isForbidden } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, type Complaint, skip } from "./doctorCheck.ts"
 
-/** What `svcd-cli doctor` could not check, because the RPC user lacks the right. */
-
 /** With the right that the daemon names. */
 export type RefusedMethods = Map<string, UserRight | undefined>
 
-/** Records the methods that the user may not call in `refused`. */
 export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon => ({
   ...daemon,
   ask: (method, params) =>

@@ -26,8 +26,6 @@ import {
 } from "./ownNames.ts"
 import { renewNow, renewSoon } from "./status.ts"
 
-/** Checks of the wallet: its backup, its lock, and the names that it renews. */
-
 type Answer = Json | undefined
 
 export interface WalletAnswers {
@@ -39,7 +37,6 @@ export interface WalletAnswers {
   readonly registrations: Answer
   /** Begins remedies: svcd-cli, with the flag for the wallet if there are several. */
   readonly cli: string
-  /** The same for svcd-wallet. */
   readonly program: string
   readonly isRegtest: boolean
   /** Fee of a renewal, in the smallest unit; 0 without the right to ask. */
@@ -115,7 +112,6 @@ export const askWallet = (
     }
   })
 
-/** The default wallet has no name. */
 const walletWords = (wallet: Answer): string => {
   const name = textAt(wallet, "walletname") ?? ""
   return name === "" ? "the wallet" : `wallet ${quoted(name)}`
@@ -283,7 +279,6 @@ export const noSuchWallet = (name: string, { loaded = [], stored }: SharedAnswer
       : `choose a loaded wallet with -rpcwallet, or omit it: ${walletList(loaded)}`
   })
 
-/** Nothing if the user may not ask about the wallet, or there is none. */
 export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> =>
   answers.wallet === undefined
     ? []

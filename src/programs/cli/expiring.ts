@@ -10,8 +10,6 @@ import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry } from "./ownNames.ts"
 import { type Colour, table } from "./table.ts"
 
-/** `svcd-cli expiring`: reads pages of `name_expiring` until there are enough names. */
-
 export interface ExpiringOptions {
   readonly all: boolean
   readonly owner: string | undefined

@@ -58,7 +58,6 @@ interface Call {
 
 const exitOf = ({ code }: RpcFailure): number => Math.abs(code) % 256 || 1
 
-/** For a command of svcd-cli itself: the daemon's text and the remedy. */
 const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
   toldFailure({
     exit: exitOf(error),
@@ -66,7 +65,6 @@ const plainly = (error: RpcFailure, remedy: string | undefined): CliOutcome =>
     problem: { code: error.code, message: error.message, remedy }
   })
 
-/** For a method, as the reference client prints it. */
 const asReference = (error: RpcFailure, hints: ReadonlyArray<string>): CliOutcome =>
   toldFailure({
     exit: exitOf(error),

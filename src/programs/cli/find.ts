@@ -13,8 +13,6 @@ import type { Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
-/** `svcd-cli find`: reads pages of `name_find` until there are enough names. */
-
 export interface FindOptions {
   readonly text: string | undefined
   readonly key: string | undefined
@@ -39,7 +37,6 @@ const fromText = (options: FindOptions): FindOptions => {
     : options
 }
 
-/** Namespaces are ASCII, the same bytes in the encoding of the answer. */
 const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex")
 
 const conditions = (
@@ -76,7 +73,6 @@ const MEMBERS = ["expires_in", "expired", "height", "txid", "vout", "address"]
 
 const ENCODED = "d/xn--"
 
-/** For a text beyond ASCII that may be part of a domain. */
 const partOfDomain = (text: string): string | undefined => {
   const label = text.trim().toLowerCase().normalize("NFC").replace(/^d\//, "").replace(/\.bit$/, "")
   return /[^\x00-\x7f]/.test(label) && !/[\s/.]/.test(label) ? label : undefined

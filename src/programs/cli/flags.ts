@@ -69,7 +69,6 @@ export interface CliCommandLine {
   readonly texts: (name: CliFlagName) => ReadonlyArray<string>
   readonly has: (name: CliFlagName) => boolean
   readonly given: ReadonlyMap<string, ReadonlyArray<string>>
-  /** `undefined` for a method. */
   readonly command: CommandName | undefined
   /** A method and its parameters, or the parameters of the command. */
   readonly words: ReadonlyArray<string>
@@ -162,7 +161,6 @@ export const countOf = (
   return fallback
 }
 
-/** For commands whose usage line says less. */
 const TAKEN: { readonly [command in CommandName]?: string } = {
   names: "one prefix",
   find: "one text",

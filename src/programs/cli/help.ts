@@ -4,11 +4,9 @@ import { NAME } from "./outcome.ts"
 
 /** Texts of -help, from which the manual page is generated (scripts/package/manual.mjs). */
 
-/** Line width, and the column of descriptions. */
 const WIDTH = 100
 const COLUMN = 26
 
-/** Breaks between words, and indents continuation lines. */
 const wrapped = (text: string, indent = 0): string => {
   const lines: Array<string> = []
   let line = ""

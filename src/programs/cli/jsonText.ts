@@ -56,7 +56,6 @@ export const spelledAt = (value: Json | undefined, ...path: ReadonlyArray<string
 export const objectsOf = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter((item) => item instanceof JsonObject) : []
 
-/** A single non-empty text counts as one. */
 export const textsOf = (value: Json | undefined): ReadonlyArray<string> => {
   if (typeof value === "string") return value === "" ? [] : [value]
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []

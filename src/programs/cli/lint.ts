@@ -7,15 +7,12 @@ import { type CliOutcome, NAME, type Screen } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 import { findingLines, isError, programLines, reportJson, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli lint`: checks a name and a value without a daemon, as do warnings after a manual update. */
-
 export interface LintInput {
   readonly name: string
   readonly value: string
   readonly json: boolean
 }
 
-/** The exit status is 1 for an error. */
 export const lintCommand = ({ json, name, value }: LintInput, screen: Screen): CliOutcome => {
   const report = valueReport(name, value)
   const errors = report.findings.filter(isError).length
@@ -39,7 +36,6 @@ const POSITIONS: Readonly<Record<string, Readonly<Record<"name" | "value" | "opt
 const encodingIn = (options: Json | undefined, member: string): NameEncoding =>
   options !== undefined && textAt(options, member) === "hex" ? "hex" : "utf8"
 
-/** Warnings for standard error about a value that a call has set. */
 export const warningsOfCall = (method: string, params: ReadonlyArray<Json> | JsonObject): string => {
   const positions = POSITIONS[method]
   if (positions === undefined) return ""

@@ -5,8 +5,6 @@ import { bitDomainOf } from "../../protocol/nameText.ts"
 import { looksSecret } from "../tool/secrets.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 
-/** Guesses at names that no daemon can know as written. */
-
 const quotes = /^(['"])(.*)\1$/
 
 /** As DNS encodes it. Alone, digits would become an IPv4 address, and `%` an escape. */
@@ -25,7 +23,6 @@ const meant = (text: string): string | undefined => {
   return label === undefined ? undefined : domain(label)
 }
 
-/** A name, or a domain in any script. */
 export const nameMeant = (text: string): string => meant(text) ?? text
 
 /** For a search: a domain, or letters beyond ASCII as DNS has them; `undefined` if there is no other spelling. */
@@ -35,9 +32,8 @@ export const writtenInNames = (text: string): string | undefined => {
 }
 
 /**
- * The first word as a name. Fails for an empty one, because a script with an empty variable must not pay for the name
- * "", and for a possible private key, which must not reach the daemon or an error. A name with a namespace is never
- * one.
+ * The first word as a name. Refuses an empty one, as from an unset variable, and a possible private key, which must not
+ * reach the daemon or an error.
  */
 export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
   const name = nameMeant(word ?? "")

@@ -28,8 +28,6 @@ import { type Colour, labelled, painted, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { reportJson, roomText, valueLines, type ValueReport, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli name`: everything about one name. */
-
 const UTF8 = new TextEncoder()
 
 interface NamePage {
@@ -257,7 +255,7 @@ const pageJson = (page: NamePage, last: number): Json => {
   })
 }
 
-/** The exit status is 1 for a name that is not registered, or expired. */
+/** Exits with status 1 if the name is expired or not registered. */
 export const nameCommand = (
   { daemon, input, line }: Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "screen"> },
   last: number

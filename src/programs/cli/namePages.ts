@@ -14,7 +14,6 @@ const PAGE = 500
 export interface NamesFound {
   readonly names: ReadonlyArray<OwnNameEntry>
   readonly more: boolean
-  /** The daemon knows every name that it should. */
   readonly complete: boolean
 }
 
@@ -58,7 +57,6 @@ export const gatherNames = (
     }
   })
 
-/** `incomplete`: for a daemon that is still working. */
 export const listText = (
   { complete, more, names }: NamesFound,
   { incomplete, lines }: { readonly lines: ReadonlyArray<string>; readonly incomplete: string }

@@ -11,7 +11,6 @@ import { freeHint } from "./nameHints.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 import type { Shown } from "./ownNames.ts"
 
-/** The name as on the command line, values as bytes. */
 export const ONE_NAME = { nameEncoding: "utf8", valueEncoding: "hex" } as const
 
 export interface NameState {

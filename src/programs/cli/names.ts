@@ -31,8 +31,6 @@ import { isNews, isRecent, registrationJson, registrationTable } from "./registr
 import { renewNow, renewSoon } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
 
-/** `svcd-cli names`: the wallet's names, the earliest expiry first, and operations in progress. */
-
 export interface NamesCommandOptions {
   readonly prefix: string
   /** Includes expired and transferred names, and old failed registrations. */
@@ -53,11 +51,9 @@ export interface OwnNames {
   readonly renews: ((name: Shown) => boolean) | undefined
   /** Except those that the owner excluded. */
   readonly renewsAll: boolean
-  /** Whether an excluded name can expire. */
   readonly someOff: boolean
   /** The seed phrase was never shown; `false` on regtest, where nothing is worth a backup. */
   readonly wordsUnseen: boolean
-  /** Blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
   /** Unix time in seconds. */
   readonly now: number
@@ -95,7 +91,6 @@ export const select = (
   return {
     names: shown,
     expired: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => mine && expiresIn <= 0).length,
-    // The wallet does not see whether the new owner renews it.
     given: all || !under ? 0 : owned.filter(({ mine }) => !mine).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],

@@ -18,7 +18,6 @@ export interface Problem {
 }
 
 export interface CliOutcome extends ProgramOutcome {
-  /** The failure in `stderr`. */
   readonly problem?: Problem
 }
 
@@ -39,9 +38,8 @@ export interface LiveOutput {
 export interface CliInput extends SettingsInput {
   readonly version: string
   readonly screen: Screen
-  /** The terminal of standard error, for a progress bar; `undefined` for a file or a pipe. */
+  /** `undefined` for a file or a pipe. */
   readonly progress: ProgressTerminal | undefined
-  /** Writes to standard error at once. */
   readonly note: (line: string) => void
   /** All of standard input, for `-stdin`, `-stdinrpcpass` and values; fails if it is not UTF-8. */
   readonly readStdin: Effect.Effect<string, CommandFailed>
@@ -82,8 +80,8 @@ export const hiddenIn = ({ problem, stderr, ...rest }: CliOutcome, hide: (text: 
 })
 
 /**
- * With `-json`, a failure is an object on standard error, so standard output always holds an answer. Characters that
- * could move the cursor or change the text direction are escaped in it, for terminals.
+ * With `-json`, a failure is an object on standard error, so standard output always holds an answer. Control and
+ * bidirectional characters are escaped.
  */
 export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boolean): ProgramOutcome => ({
   code,

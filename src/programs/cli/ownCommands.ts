@@ -13,7 +13,6 @@ type Runner = (context: OwnContext) => Effect.Effect<CliOutcome, CommandError>
 
 interface OwnCommand {
   readonly run: Runner
-  /** Printed if the daemon lacks a method that the command needs. */
   readonly missing?: string
 }
 
@@ -22,13 +21,11 @@ const using = <Module>(
   run: (module: Module) => Effect.Effect<CliOutcome, CommandError>
 ): Effect.Effect<CliOutcome, CommandError> => Effect.flatMap(Effect.promise(load), run)
 
-/** Default of `find` and `expiring`. */
 const FOUND_NAMES = 100
 
 /** Default of `expiring`: four weeks. */
 const EXPIRING_BLOCKS = 4_032
 
-/** Reads flags with whole numbers, or reports invalid ones. */
 const withCounts = <const N extends CliFlagName>(
   line: CliCommandLine,
   fallbacks: Readonly<Record<N, number>>,

@@ -93,7 +93,6 @@ export const waitingWords = (
   })
 }
 
-/** Of `name_list`, the earliest expiry first. */
 export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
   ownNamesOf(list).flatMap((entry) => {
     const expiresIn = numberAt(entry.said, "expires_in")
@@ -103,7 +102,7 @@ export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
 const hexOf = (answer: Json | undefined, list: "names" | "except"): ReadonlySet<string> =>
   new Set(answer === undefined ? [] : ownNamesOf(at(answer, list)).map(({ name }) => name.hex))
 
-/** From the answer of `name_autorenew`; `undefined` without one. */
+/** `undefined` without an answer of `name_autorenew`. */
 export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) | undefined => {
   if (answer === undefined) return undefined
   const names = hexOf(answer, "names")
@@ -118,7 +117,7 @@ export const switchedOff = (answer: Json | undefined): (name: Shown) => boolean 
   return ({ hex }) => except.has(hex)
 }
 
-/** From the answer of `name_autorenew`; except those that the owner excluded. */
+/** Ignores the names that the owner excluded. */
 export const renewsAll = (answer: Json | undefined): boolean => answer !== undefined && at(answer, "all") === true
 
 /** As `-rpcwallet` names them: the default one is the empty text. */

@@ -11,8 +11,6 @@ import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { addressIn, amountIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 
-/** `svcd-cli pay`: sends coins, after confirmation of amount and fee. */
-
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
 const sentText = (txid: string): string =>

@@ -16,7 +16,6 @@ const pingText = (peer: Json): string => {
   return seconds === undefined ? "" : `${Math.round(seconds * 1000)} ms`
 }
 
-/** The last block that the peer is known to have. */
 const heightOf = (peer: Json): number =>
   Math.max(numberAt(peer, "synced_blocks") ?? -1, numberAt(peer, "synced_headers") ?? -1)
 

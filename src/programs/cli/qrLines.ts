@@ -5,7 +5,6 @@ import type { Screen } from "./outcome.ts"
 
 const BORDER = 4
 
-/** Black on white in any colour scheme. */
 const PAPER = "\u001b[30;107m"
 const END = "\u001b[0m"
 

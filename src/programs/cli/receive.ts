@@ -4,8 +4,6 @@ import type { OwnContext } from "./commandContext.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { type CliOutcome, success } from "./outcome.ts"
 
-/** `svcd-cli receive`: a new address, with a QR code on a terminal. */
-
 export const receiveCommand = (
   { daemon, input: { screen }, line }: Pick<OwnContext, "daemon" | "input" | "line">
 ): Effect.Effect<CliOutcome, RpcClientError> => {

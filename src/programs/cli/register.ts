@@ -22,8 +22,6 @@ import { requestedValue } from "./valueFlags.ts"
 import { acceptable, roomText, valueLines, valueReport } from "./valueReport.ts"
 import { waitingOn } from "./waiting.ts"
 
-/** `svcd-cli register`: registers a name, after confirmation of value and cost. */
-
 const UTF8 = new TextEncoder()
 
 /** Blocks from NAME_NEW to the first possible NAME_FIRSTUPDATE. */
@@ -31,11 +29,9 @@ const DEPTH = 12
 
 const PAUSE = "2 seconds"
 
-/** `undefined` while the daemon is away, perhaps restarting. */
 const whenThere = <A>(asked: Effect.Effect<A, RpcClientError>): Effect.Effect<A | undefined, RpcClientError> =>
   Effect.catchIf(asked, isAway, () => Effect.succeed(undefined))
 
-/** A share from 0 to 1, and a sentence. */
 const progressOf = (
   daemon: Daemon,
   registration: Json
@@ -128,9 +124,7 @@ const BLOCKS = DEPTH + 1
 interface Begun {
   readonly name: string
   readonly isEncrypted: boolean
-  /** Blocks come at a steady rate. */
   readonly dated: boolean
-  /** Waits for others before its first transaction is sent. */
   readonly isQueued: boolean
 }
 

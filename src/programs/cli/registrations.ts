@@ -33,7 +33,7 @@ export const registrationNote = (said: Json): string => {
   return step === undefined ? "" : STEP_WORDS[step].join(": ")
 }
 
-/** `dated`: blocks come at a steady rate, as on all networks but regtest. */
+/** `dated`: blocks come at a steady rate. */
 const nextText = (left: number | undefined, dated: boolean): string => {
   if (left === undefined) return ""
   if (left === 0) return "now"

@@ -13,8 +13,6 @@ import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, succ
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
-/** `svcd-cli renew`: renews names, after confirmation of the cost. */
-
 /** In blocks, one per ten minutes. */
 const UNITS: Readonly<Record<string, number>> = { "": 1, h: 6, d: 144, w: 1_008 }
 
@@ -50,7 +48,6 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
     : Effect.succeed(blocks)
 }
 
-/** None for a name that is not registered or has expired. */
 const leftText = (blocks: number): string => blocks <= 0 ? "–" : quantityOf(blocks, "block")
 
 const feeText = (said: Json): string | undefined => {

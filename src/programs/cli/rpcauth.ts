@@ -4,8 +4,6 @@ import { randomBytes } from "node:crypto"
 import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 
-/** `svcd-cli rpcauth`: creates an RPC user whose password is in no file. It asks no daemon. */
-
 const PASSWORD_BYTES = 32
 
 /** `-` reads the first line of standard input; without a password a new one is made. */

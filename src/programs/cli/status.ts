@@ -37,7 +37,7 @@ export interface StatusAnswers {
   readonly now: number
 }
 
-/** In two requests. Fails if the daemon does not even report its chain. */
+/** Fails if the daemon does not even report its chain. */
 export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
     // Alone at first: a daemon that is starting or needs other credentials gets one call.
@@ -61,7 +61,6 @@ const networkOf = (chain: Json): string => {
   return networkOfChain(name) ?? name
 }
 
-/** `/svcd:0.1.0(comment)/` as `svcd 0.1.0 (comment)`. */
 const versionOf = (network: Answer): string =>
   (textAt(network, "subversion") ?? "a daemon").replace(/^\/|\/$/g, "").replace(":", " ").replace("(", " (")
 
@@ -129,7 +128,6 @@ const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyAr
 const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
   at(wallet, "phrase_kept") === false ? [UNSEEN_WORDS] : []
 
-/** Addresses that the seed phrase does not recover, or soon will not. */
 const beyondWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> => {
   const [beyond = 0, lost = 0] = [numberAt(wallet, "addresses_beyond"), numberAt(wallet, "addresses_lost")]
   const found = beyondText({ beyond, lost })
@@ -149,7 +147,6 @@ const lifeOf = (isRegtest: boolean): number => isRegtest ? REGTEST_EXPIRATION_DE
 /** Blocks before the expiry at which a renewal should be soon. */
 export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isRegtest))
 
-/** Blocks before the expiry at which a renewal is urgent. */
 export const renewNow = (isRegtest: boolean): number => nowWithin(lifeOf(isRegtest))
 
 const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: StatusAnswers): Row => {

@@ -13,8 +13,6 @@ import { gatherStatus, type StatusAnswers, statusJson, statusText } from "./stat
 import { changeLine, scanOf } from "./syncRows.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli status -watch`: repeats the status until the user ends it. */
-
 export interface StatusWatch {
   readonly daemon: Daemon
   readonly connection: ConnectionSettings
@@ -24,7 +22,6 @@ export interface StatusWatch {
 
 const PAUSE = "1 second"
 
-/** Moves the cursor to the top left and clears below it. */
 const REDRAW = "\u001b[H\u001b[J"
 
 /** Clears the terminal into its scrollback. */

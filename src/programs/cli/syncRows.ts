@@ -43,7 +43,6 @@ const PROVED: ReadonlyMap<string, string> = new Map([
   ["signatures", "from recent blocks with checked signatures (signatures)"]
 ])
 
-/** Empty for a node that has the whole chain. */
 export const syncRows = (
   sync: Answer,
   screen: Screen
@@ -62,7 +61,6 @@ export const syncRows = (
   ]
 }
 
-/** Progress of a wallet that scans the chain; `undefined` for one that does not. */
 export const scanOf = (wallet: Answer): { readonly share: number; readonly facts: string } | undefined => {
   const share = numberAt(wallet, "scanning", "progress")
   return share === undefined
@@ -80,7 +78,7 @@ export const scanRows = (
     : [["Rescan", terminal ? barLine(scan, columns - LABEL) : scan.facts, "yellow"]]
 }
 
-/** Height and phase on one line, changing at most once per whole percent. */
+/** Changes at most once per whole percent. */
 export const changeLine = (chain: Json, sync: Answer): string => {
   const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
   const doing = doingOf(sync)
@@ -116,7 +114,6 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
-/** Started with `-maxpeers 0`. */
 export const isOffline = (sync: Answer): boolean => at(sync, "offline") === true
 
 export const NO_PEERS_WANTED = "turned off (-maxpeers 0)"
@@ -127,7 +124,6 @@ const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== nu
 /** Only the last blocks, without wanting others. */
 export const hasLastBlocksAlone = (sync: Answer): boolean => hasWindow(sync) && textAt(sync, "phase") === "ready"
 
-/** svcd says so itself. */
 export const hasChain = (chain: Json, sync: Answer): boolean => {
   const phase = textAt(sync, "phase")
   return phase === undefined ? isSynced(chain) : phase === "ready" && !hasWindow(sync)

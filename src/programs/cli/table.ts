@@ -43,7 +43,7 @@ const widthsOf = (
   return widths
 }
 
-/** Titles, then rows. No line is wider than the terminal, if the minimum widths fit. */
+/** No line is wider than the terminal, if the minimum widths fit. */
 export const table = (
   columns: ReadonlyArray<Column>,
   rows: ReadonlyArray<ReadonlyArray<TableCell>>,
@@ -58,7 +58,6 @@ export const table = (
     cells.map(({ colour, text }, at) => {
       const width = widths[at] ?? 0
       const fitted = padTo(cutTo(text, width), width, columns[at]?.align)
-      // The last column needs no padding.
       return painted(at === columns.length - 1 ? fitted.trimEnd() : fitted, colour, screen)
     }).join(" ".repeat(GAP)).trimEnd()
   return [line(columns.map(({ title }) => ({ text: title, colour: "bold" }))), ...shown.map(line)]

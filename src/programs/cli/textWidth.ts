@@ -1,9 +1,6 @@
 import { escapeUnsafe } from "../../base/safeText.ts"
 
-/**
- * Foreign text on a terminal: names and values are any bytes. Characters that could move the cursor, hide text or
- * change its direction are escaped, stacked accents are reduced, and widths are counted as terminals do.
- */
+/** Foreign text on a terminal. Escapes characters that could move the cursor, hide text or change its direction. */
 
 /** Two columns wide: East Asian wide and fullwidth characters (UAX #11), and pictures. */
 const WIDE =
@@ -34,7 +31,6 @@ const tools = (): Tools =>
 
 const clusterWidth = (cluster: string): number => tools().wide.test(cluster) ? 2 : tools().zero.test(cluster) ? 0 : 1
 
-/** Affects nothing on a terminal but its own line. */
 export const shownText = (text: string): string =>
   NARROW.test(text) ? text : escapeUnsafe(text).replace(tools().pile, "$1")
 

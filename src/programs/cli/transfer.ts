@@ -12,8 +12,6 @@ import { addressIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 import { sentText } from "./update.ts"
 
-/** `svcd-cli transfer`: gives a name to another owner, after confirmation. */
-
 const LOSS = "The name, its 0.01 NMC and its current value go to the owner of this address. " +
   "If no wallet has the key of the address, the name is lost for good."
 

@@ -8,8 +8,6 @@ import { at, indented, numberAt, objectsOf, spelledAt, textAt } from "./jsonText
 import { type CliOutcome, success } from "./outcome.ts"
 import { type Colour, labelled } from "./table.ts"
 
-/** `svcd-cli tx`: a wallet transaction, with its confirmation and what it pays. */
-
 type Row = readonly [label: string, value: string, colour?: Colour]
 
 /** Confirmations of a safe payment, as in usual wallets. */

@@ -14,8 +14,6 @@ import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
 import { acceptable, roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
 
-/** `svcd-cli update`: changes the value of a name, after confirmation of the old and the new one. */
-
 const UTF8 = new TextEncoder()
 
 export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>

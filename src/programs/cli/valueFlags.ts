@@ -12,8 +12,6 @@ import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { type CliInput, CommandFailed, quotedArgument } from "./outcome.ts"
 
-/** The value requested by flags of `register` and `update`. */
-
 type DomainFlag = keyof typeof DOMAIN_FLAGS
 type IdentityFlag = keyof typeof IDENTITY_FLAGS
 
@@ -94,7 +92,6 @@ interface Removal {
   readonly isIdentity: boolean
 }
 
-/** The item of a flag, a member of the object, or a path such as `map.www`. */
 const without = ({ isIdentity, key, value }: Removal): Effect.Effect<string, CommandFailed> =>
   Effect.gen(function*() {
     const same = yield* written(isIdentity ? writeIdentityForm(value, {}) : writeDomainForm(value, {}))

@@ -14,7 +14,6 @@ const EXTENDED_BYTES = 78
 /** Of the zero before the private key of an extended key. */
 const PRIVATE_AT = 45
 
-/** Checks the checksum and the length of a private key of any network, or an extended private key. */
 const isKey = (text: string): boolean => {
   const bytes = decodeBase58Check(text, EXTENDED_BYTES)
   if (bytes === undefined) return false
@@ -31,7 +30,6 @@ const ESCAPED_SPACE = /\\[nrt]/g
 /** What may separate words of a phrase in a value: quotes of a list, and numbers. */
 const BETWEEN = /[\d"'[\]\\().;_-]+/g
 
-/** A private key, or consecutive seed words, even as a list in JSON. */
 export const holdsSecret = (text: string): boolean => {
   const plain = text.replaceAll(ESCAPED_SPACE, " ")
   return [...plain.matchAll(BASE58)].some(([key]) => isKey(key)) ||

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { barLine, CLEAR_LINE, type Progress } from "../../base/progressBar.ts"
 import type { CliInput } from "./outcome.ts"
 
-/** Progress of a waiting command: a bar on the terminal of standard error, else a line per new state. */
+/** Shows a bar on a terminal, else a line per new state. */
 
 export interface WaitStep extends Progress {
   /** For a reader of lines, changing more slowly than the facts; defaults to the facts. */

@@ -15,14 +15,10 @@ import { shownBytes } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
 import { cutTo, shownText } from "./textWidth.ts"
 
-/** `svcd-cli watch`: a line per change of a name, until the user ends it. */
-
 export interface WatchOptions {
-  /** Of the names; all names if omitted. */
   readonly prefix: string | undefined
   /** Begins after this cursor; by default with the next block. */
   readonly from: string | undefined
-  /** Kinds of changes, separated by commas. */
   readonly types: string | undefined
   readonly json: boolean
   /** The last message shows it as the command to continue with. */
@@ -63,7 +59,6 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 /** Nesting depth of an event: names, each with a record. */
 const EVENT_DEPTH = 4
 
-/** From hex to `name`, `name_hex`, `value` and `value_hex`, as in the JSON of the other commands. */
 const readable = (value: unknown, depth = EVENT_DEPTH): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (depth === 0) return null
@@ -93,8 +88,8 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
 const NEW_ADDRESS = "(new address) "
 
 /**
- * A wallet takes a fresh address for its own updates. So an operation with a new address counts as a change of the
- * value, with a note that the address is new, as in `svcd-cli name` and on the pages.
+ * A wallet takes a fresh address for its own updates, so an operation with a new address counts as a change of value,
+ * with a note.
  */
 const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: string, note: string] => {
   if (type !== "transferred") return [typeof type === "string" ? shownText(type) : "", ""]
@@ -102,10 +97,8 @@ const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: s
   return [isSame ? "renewed" : "updated", NEW_ADDRESS]
 }
 
-/** In the height column, for an unconfirmed operation. */
 const IN_MEMPOOL = "mempool"
 
-/** One, or one per name of an undone block. */
 export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
   const { blocks, height, names, operation, reason, type } = event
   const [kind, address] = wordFor(event)

@@ -9,8 +9,6 @@ import { type CliOutcome, failure, type Screen, success } from "./outcome.ts"
 import { type Colour, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli webhooks`: the programs that receive name events, and a test of one of them. */
-
 export interface WebhooksCommandOptions {
   readonly test: string | undefined
   readonly json: boolean

@@ -14,7 +14,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "../tool/outcome.ts"
 import { EXPORT_HELP, EXPORT_NAME, type ExportSettings, readExportCommand } from "./settings.ts"
 
-/** `svcd-export`: a copy of all names in PostgreSQL that follows a daemon (docs/postgres.md). */
+/** See docs/postgres.md. */
 
 export interface ExportInput extends SettingsInput {
   readonly version: string
@@ -25,7 +25,6 @@ const NO_EVENTS = "the daemon has no events: it is not svcd, or an older version
 /** Milliseconds between attempts to reach the daemon. */
 const PAUSE = 2_000
 
-/** The daemon may start later than the export. */
 const patiently = <A, E extends { readonly _tag: string; readonly message: string }, R>(
   attempt: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
@@ -76,7 +75,6 @@ const running = (settings: ExportSettings): Effect.Effect<never, RunFailure> =>
     Effect.provide(Logging.layer(settings.log))
   )
 
-/** Every failure is an outcome; an interruption ends the export between two transactions. */
 export const run = (input: ExportInput): Effect.Effect<ProgramOutcome> => {
   const command = readExportCommand(input)
   if (Either.isLeft(command)) {

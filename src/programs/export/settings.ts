@@ -17,8 +17,6 @@ import { DEFAULT_SCHEMA, isSchemaName } from "../../postgres/schema.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { argvOf } from "../tool/flags.ts"
 
-/** The arguments of `svcd-export`; environment and svcd.conf are read as by the daemon. */
-
 export const EXPORT_NAME = "svcd-export"
 
 /** An alternative for the URL of the database, because other users can see arguments. */
@@ -71,7 +69,6 @@ const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError
 
 const URL_FORM = "postgres://USER@HOST:PORT/DATABASE"
 
-/** Unescapes part of a URL; `undefined` for invalid escapes. */
 const unescaped = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)

@@ -28,13 +28,11 @@ const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `
 /** Twelve until a block may hold the name, and that one. */
 const BLOCKS = MIN_FIRSTUPDATE_DEPTH + 1
 
-/** On regtest, blocks come when the user makes them. */
 const timeText = (network: NetworkName): string =>
   network === "regtest"
     ? `${BLOCKS} blocks, which you mine on regtest`
     : `${BLOCKS} blocks, about ${Math.round(BLOCKS * TARGET_SPACING / 3_600)} hours on ${network}`
 
-/** One command of svcd, or two calls of Namecoin Core. */
 export const registerInstructions = (
   prepared: Prepared & { readonly network: NetworkName; readonly lookup: ReadonlyArray<string> }
 ): string => {

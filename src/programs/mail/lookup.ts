@@ -20,7 +20,6 @@ export type LookupFailure = NoForwarding | OpenFailure | ReadFailure | UsageErro
 
 export interface LookedUp {
   readonly result: string
-  /** For standard error. */
   readonly remarks: ReadonlyArray<string>
 }
 

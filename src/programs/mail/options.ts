@@ -12,7 +12,6 @@ import { DEFAULT_NAMESPACE, parseNamespace } from "../../mail/label.ts"
 import { DEFAULT_LIMITS } from "../../mail/relay/RelayConfig.ts"
 import { flagsOf } from "../tool/flags.ts"
 
-/** Left of `parse`: what is wrong. */
 const parsed = <A>(
   type: () => Schema.Schema<A>,
   { parse, placeholder, print }: {

@@ -11,8 +11,6 @@ import { argvOf, type Texts } from "../tool/flags.ts"
 import { registerInstructions, updateInstructions } from "./instructions.ts"
 import { connectionOf, type MailInput } from "./settings.ts"
 
-/** `svcd-mail register` and `update`: the value of a name and the remaining steps. They change nothing. */
-
 const FLAG_OF: Readonly<Record<ValueProblem["field"], string>> = {
   email: "--forward: ",
   backup: "--backup: ",
@@ -56,7 +54,6 @@ const valueOf = (
   )
 }
 
-/** For `svcd-cli` to call the same daemon, without the password. */
 const flagsOf = ({ connection }: Prepared): ReadonlyArray<string> =>
   argvOf(new Map([...connection].filter(([name]) => name !== "rpcpassword")))
 

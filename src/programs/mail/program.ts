@@ -12,7 +12,7 @@ import { prepareRegistration, prepareUpdate } from "./prepare.ts"
 import type { ServeFailure } from "./serve.ts"
 import { type MailInput, mailSettings } from "./settings.ts"
 
-/** `svcd-mail`: prepares and looks up the names that forward mail, and forwards it (docs/mail.md). */
+/** See docs/mail.md. */
 
 const NAME = "svcd-mail"
 
@@ -48,7 +48,6 @@ const NOTES =
   `Where the daemon is, and how to log, is also read from the environment and from svcd.conf in the data directory, as
 svcd does.`
 
-/** Every failure is an outcome; an interruption shuts `serve` down cleanly. */
 export const run = (input: MailToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,

@@ -65,7 +65,6 @@ interface FlagUse {
   readonly isGiven: boolean
 }
 
-/** The missing one of two flags that need each other. */
 const halfGiven = (one: FlagUse, other: FlagUse): ReadonlyArray<string> => {
   if (one.isGiven === other.isGiven) return []
   const [given, missing] = one.isGiven ? [one, other] : [other, one]
@@ -112,7 +111,6 @@ const credentialsOf = (settings: ServeSettings, input: SettingsInput): Judged<Re
     return smtp.user === undefined || password === undefined ? undefined : { user: smtp.user, password }
   })
 
-/** Between values that are each valid. */
 const contradictions = (settings: ServeSettings, input: SettingsInput): ReadonlyArray<string> => {
   const { smtp, tls } = settings
   const hasPassword = passwordOf(settings, input) !== undefined || smtp.passwordFile !== undefined

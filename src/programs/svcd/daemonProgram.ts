@@ -9,9 +9,8 @@ import { version } from "../../version.ts"
 import { hideSecrets } from "../tool/hideSecrets.ts"
 
 /**
- * For standard error, without a stack trace. Lines begin as in the reference node (`noui.cpp`), because programs that
- * start a node look for that. Secrets of the arguments are hidden, and no line appears twice, as it would for hidden
- * words of a phrase.
+ * For standard error. Lines begin as in the reference node (`noui.cpp`), because programs that start a node look for
+ * that. Hidden phrases can make lines equal, so no line appears twice.
  */
 export const errorLines = (message: string, argv: ReadonlyArray<string>): string =>
   [...new Set(hideSecrets(message, argv).split("\n"))].map((line) => `Error: ${line}\n`).join("")

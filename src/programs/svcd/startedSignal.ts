@@ -5,7 +5,6 @@ const started = channel("svcd.started")
 
 export const tellStarted = (): void => started.publish(undefined)
 
-/** At the first start of a node in this process. */
 export const onStarted = (listener: () => void): void => {
   const once = (): void => {
     started.unsubscribe(once)

@@ -6,9 +6,8 @@ import { SHELLS } from "../../config/options.ts"
 import { nearest } from "../../config/suggest.ts"
 
 /**
- * Rewrites arguments to the one spelling that @effect/cli 0.77 reads: the sub-command, flags with two dashes, their
- * values as separate words, other words. All programs of the project also accept `-flag value` and `--flag=value`
- * anywhere. The library reads `-network` as the flags n, e, t and so on, and takes unknown flags for arguments.
+ * Rewrites arguments to the spelling of @effect/cli 0.77, which reads `-network` as the flags n, e, t and takes unknown
+ * flags for arguments. Programs also accept `-flag value` and `--flag=value` anywhere.
  */
 
 interface Form extends FlagForm {
@@ -58,7 +57,6 @@ export interface Syntax {
 }
 
 export interface Arguments {
-  /** For the library, after the name of the program. */
   readonly words: ReadonlyArray<string>
   /** Complaints that the library lacks, or makes about another flag. */
   readonly problems: ReadonlyArray<string>

@@ -12,11 +12,8 @@ import { BUILT_IN, type Forms, formsOf } from "./arguments.ts"
 export interface Completed<E, A> {
   readonly name: string
   readonly shell: Shell
-  /** The command to complete, under the given name. */
   readonly command: (name: string) => Command.Command<string, never, E, A>
-  /** Sub-commands without flags. */
   readonly bare?: ReadonlySet<string>
-  /** The sub-command that explains others and completes their names. */
   readonly explains?: string
 }
 
@@ -59,7 +56,6 @@ const COMMAND_STRANGERS = [...STRANGERS, "--completions", "--version"]
 const without = (words: string, strangers: ReadonlyArray<string>): string =>
   words.split(" ").filter((word) => !strangers.includes(word)).join(" ")
 
-/** The placeholder of a choice of words. */
 const CHOICE = /^[\w-]+(?:\|[\w-]+)+$/
 
 const choicesOf = (forms: Forms): ReadonlyArray<readonly [name: string, words: string]> =>
@@ -147,7 +143,6 @@ const withExplained = (text: string, { commands, explains, name, standIn }: Scri
         `$1complete -c ${name} -n "__fish_seen_subcommand_from ${explains}" -f -a "${commands.join(" ")}"\n`
       )
 
-/** For zsh and fish: choices, and only the program's flags. */
 const mendLines = (script: Script): string =>
   withExplained(withoutStrangers(script), script)
     // fish: the library offers flags until there is a word, which may be the value of a flag where there are no

@@ -14,7 +14,6 @@ import type { ValuesIn } from "../../config/settingsIn.ts"
 
 interface Traits {
   readonly description: string
-  /** The default in the help. */
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }
@@ -53,7 +52,6 @@ export const defaultedFlag = <A>(
 export const switchFlag = (name: string, { description }: Traits): Options.Options<boolean> =>
   Options.withDescription(Options.boolean(name), description)
 
-/** Decoded by their kinds; required flags must be given. */
 export const flagsOf = <O extends OptionTable>(
   table: O,
   { needed = [] }: { readonly needed?: ReadonlyArray<keyof O> } = {}

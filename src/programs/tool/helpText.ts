@@ -21,7 +21,6 @@ const spanText = (span: Span.Span): string => {
   }
 }
 
-/** One line each, without those about flags. */
 export const paragraphs = (doc: HelpDoc.HelpDoc): ReadonlyArray<string> => {
   switch (doc._tag) {
     case "Empty":
@@ -98,7 +97,6 @@ const wordsOf = (usage: Usage.Usage): Words => {
   }
 }
 
-/** Words, then required flags; optional ones are only mentioned. */
 const usageLine = (usage: Usage.Usage): string => {
   const { optional, required, words } = wordsOf(usage)
   return [...words, ...required, ...optional ? ["[flags]"] : []].join(" ")

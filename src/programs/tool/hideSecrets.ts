@@ -1,10 +1,7 @@
 import { isListed, phraseIn, type Share, WORD_RUNS, wordsIn } from "./recoveryPhrase.ts"
 import { KEY } from "./secrets.ts"
 
-/**
- * Removes private keys and seed words from errors, which repeat input that may be a misplaced secret. It has the list
- * of seed words, so svcd-cli loads it for errors only.
- */
+/** Removes private keys and seed words from errors. svcd-cli loads the list of seed words for errors only. */
 
 const HIDDEN_KEY = "(not shown: it may be a private key)"
 const HIDDEN_WORDS = "(not shown: these may be recovery words)"
@@ -27,7 +24,6 @@ const hideWords = (run: string): string => {
   return [...parts.slice(0, 2 * begin), HIDDEN_WORDS, ...parts.slice(2 * end - 1)].join("")
 }
 
-/** Words alone in quotes, as for one argument each. */
 const hideQuotedWords = (text: string): string =>
   text.replace(/"([A-Za-z]{3,8})"/g, (quote, word: string) => isListed(word) ? HIDDEN_WORD : quote)
 

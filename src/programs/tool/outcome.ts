@@ -22,7 +22,6 @@ export const failureOutcomeOf = (program: string, { message }: { readonly messag
   stderr: lines(message.split("\n").map((line) => `${program}: ${line}`))
 })
 
-/** Hides possible secrets of the arguments. */
 export const withoutSecrets = ({ stderr, ...rest }: ProgramOutcome, argv: ReadonlyArray<string>): ProgramOutcome => ({
   ...rest,
   stderr: hideSecrets(stderr, argv)

@@ -3,7 +3,6 @@ import { reasonOf } from "../../base/errorCode.ts"
 import { outputText } from "../../base/safeText.ts"
 import type { ProgramOutcome } from "./outcome.ts"
 
-/** Called when the system has the whole text, or with the reason of the failure. */
 type Written = (error?: NodeJS.ErrnoException | null) => void
 
 /** For a file or a device, Node.js may silently write only the first part of a text. */
@@ -35,8 +34,7 @@ const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJ
   error !== undefined && error !== null && error.code !== "EPIPE"
 
 /**
- * Prints a program's last output, with nothing misleading in it (`outputText`), and sets the exit status: 1 if standard
- * output does not take the whole text. `done` is called when both streams have everything.
+ * Prints the last output without misleading characters. The exit status is 1 if standard output does not take it all.
  */
 export const printLast = (
   program: string,

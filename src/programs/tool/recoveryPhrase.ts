@@ -16,7 +16,7 @@ export interface Share {
 
 export const isListed = (word: string): boolean => LISTED.has(word.toLowerCase())
 
-/** The range of consecutive words that may be seed words, end excluded. */
+/** The end is exclusive. */
 export const phraseIn = (
   words: ReadonlyArray<string>,
   share: Share

@@ -17,12 +17,11 @@ import { commandText, describesFlags, pageText, paragraphs } from "./helpText.ts
 import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf, withoutSecrets } from "./outcome.ts"
 
 /**
- * Runs a program described by a command of @effect/cli with sub-commands. The library parses, validates, describes the
- * help and writes completion scripts; this file adds the spelling of flags, the layout of the help, and the exit
+ * Runs a program described with @effect/cli. This file adds the spelling of flags, the layout of the help, and the exit
  * status.
  */
 
-/** Output of a successful program: results to standard output, remarks to standard error. */
+/** Results go to standard output, remarks to standard error. */
 export interface Printer {
   readonly result: (text: string) => void
   readonly remark: (text: string) => void
@@ -38,7 +37,6 @@ export interface Tool<E, A> {
   readonly repeatsWords: boolean
   /** Whether an empty text is a value of a flag. If not, an unset variable cannot replace a password. */
   readonly allowsEmpty: boolean
-  /** The command, under the given name: completion scripts need another. */
   readonly command: (name: string, printer: Printer) => Command.Command<string, never, E, A>
 }
 
@@ -92,7 +90,6 @@ const builtInText = <E extends Failure, A>(
 const surplus = (command: string): UsageError =>
   new UsageError({ problems: [`${command}: too many arguments; quote a text with spaces`] })
 
-/** Rewords the library's messages about missing arguments. */
 const inWords = (problem: string): string =>
   problem
     .replace(/^Expected to find option: '(--[\w-]+)'$/, "$1: is missing")
@@ -129,7 +126,6 @@ const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): E
 const failureOf = (name: string, error: Failure): ProgramOutcome =>
   error instanceof UsageError ? usageOutcomeOf(name, error) : failureOutcomeOf(name, error)
 
-/** Every failure is an outcome; an interruption ends the sub-command. */
 export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<ProgramOutcome> =>
   Effect.suspend(() => {
     const printed = { stdout: "", stderr: "" }

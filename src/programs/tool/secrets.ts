@@ -1,12 +1,9 @@
-/** Detects possible wallet secrets in a user's text. */
-
 /** Even in JSON. */
 const DESCRIPTOR = /^[\s[{"']*[A-Za-z_]\w*\(/
 
 /**
- * About as long as a Base58 private key (51 or 52 characters) or an extended one (111), or the beginning of the latter.
- * A typo may leave the alphabet (0, O, I and l), or drop or add a character, and still reveal the key. An I2P address
- * is as long, but has its own ending.
+ * The length of a Base58 private key (51 or 52 characters), or the beginning of an extended one (111), with room for
+ * typos. An I2P address is as long, but ends differently.
  */
 export const KEY =
   /(?<![\dA-Za-z])(?:[\dA-Za-z]{50,53}|[\dA-Za-z]{110,112})(?![\dA-Za-z]|\.b32\.i2p)|[A-Za-z]prv[\dA-Za-z]{8}[\dA-Za-z]*/i

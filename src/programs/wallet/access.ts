@@ -17,8 +17,6 @@ import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../../wallet/keys/WalletFile.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
-/** How `svcd-wallet` opens a wallet: its file, the lock of the data directory, passphrases. */
-
 export const wrong = (problem: string): UsageError => new UsageError({ problems: [problem] })
 
 export interface CommandContext {
@@ -60,7 +58,6 @@ export const givenSecret = (
     return typed === undefined ? yield* wrong(`--${flag} is missing: ${text}`) : Redacted.make(typed)
   })
 
-/** A typed passphrase is asked for twice. */
 export const newPassphrase = (
   context: CommandContext,
   given: GivenSecret

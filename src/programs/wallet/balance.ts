@@ -17,7 +17,7 @@ export interface StoredBalance {
   readonly height: number
   readonly spendable: number
   readonly immature: number
-  /** Outputs with names, including expired ones; their amounts are not counted. */
+  /** Including expired ones; their amounts are not counted. */
   readonly names: number
 }
 

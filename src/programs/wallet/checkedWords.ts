@@ -10,7 +10,6 @@ const LONGEST_WORD = 8
 
 const MOST_TRIES = 5
 
-/** In rows, each word with its number. */
 export const numberedWords = (words: ReadonlyArray<string>): string => {
   const cells = words.map((word, at) => `${String(at + 1).padStart(2)} ${word.padEnd(LONGEST_WORD)}`)
   const rows = Array.from(
@@ -20,7 +19,6 @@ export const numberedWords = (words: ReadonlyArray<string>): string => {
   return rows.join("\n")
 }
 
-/** Up to a limit. `undefined` without a terminal. */
 const askedFor = (
   prompt: Prompt,
   { question, word }: { readonly question: string; readonly word: string }

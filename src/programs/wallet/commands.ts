@@ -41,9 +41,8 @@ import { storedBalance } from "./balance.ts"
 import { checkedWords } from "./checkedWords.ts"
 import { markStoredUse } from "./storedUse.ts"
 
-/** The sub-commands of `svcd-wallet`. Each locks the data directory while it works. */
+/** Each sub-command locks the data directory. */
 
-/** Result on standard output, remarks on standard error. */
 export interface Said {
   readonly result: ReadonlyArray<string>
   readonly remarks: ReadonlyArray<string>
@@ -259,7 +258,6 @@ const confirmed = ({ prompt }: CommandContext): Effect.Effect<void, UsageError> 
   })
 
 interface Exported extends Password {
-  /** The seed phrase, or else the descriptors with private keys. */
   readonly phrase: boolean
   readonly private: boolean
   readonly yes: boolean

@@ -59,7 +59,6 @@ const sealing = password("passphrase for encrypting the wallet")
 const unlocking = password("passphrase of the wallet, if it is encrypted")
 const label = defaultedFlag("label", labelKind, { description: "label of the address", fallback: "" })
 
-/** Warnings go where messages go. */
 const quietLogger = Logger.replace(
   Logger.defaultLogger,
   Logger.make(({ logLevel, message }) => {
@@ -160,7 +159,6 @@ const NOTES =
 asked for. Other users can see the arguments of a program while it starts.
 Only "export" works while a node runs.`
 
-/** Every failure is an outcome. */
 export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,

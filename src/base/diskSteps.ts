@@ -2,8 +2,8 @@ import { fsync, fsyncSync } from "node:fs"
 import { promisify } from "node:util"
 
 /**
- * Work on files that pauses. A yielded descriptor has to be synced before the work continues; a sync error is thrown
- * into it. Yielding nothing gives other work a turn.
+ * Resumable work on files. A yielded descriptor is synced before the work continues, and a sync error is thrown into
+ * it. Yielding nothing lets other tasks run.
  */
 export type DiskSteps = Generator<number | void, void, void>
 
@@ -35,9 +35,9 @@ const syncAside = (descriptor: number): Promise<Failure | undefined> =>
 
 const turn = (): Promise<undefined> => new Promise((resolve) => setImmediate(() => resolve(undefined)))
 
-/** Syncs files in threads of the system, so that other work has turns meanwhile. */
+/** Runs fsync on the thread pool, so that the event loop stays responsive. */
 export class DiskWork {
-  /** For any number of callers; each gets an error of the work. `stop` ends without an error. */
+  /** Any number of callers can await this; each sees a failure. Resolves after `stop`. */
   readonly end: Promise<void>
   private readonly steps: DiskSteps
   private isStopped = false
@@ -58,7 +58,7 @@ export class DiskWork {
 
   /**
    * Ends the work where it waits: the generator returns there and closes its files. The result of a pending sync stays
-   * unknown; a second sync would not tell, as the system reports a file's error only once.
+   * unknown; a second sync would not report an error, as the system reports a file's error only once.
    */
   stop(): void {
     this.isStopped = true

@@ -39,7 +39,7 @@ class InputChecks {
     this.mandatory = mandatoryFlags(height, params)
   }
 
-  /** Checks inputs until all are done, one fails or the slice is over. True while inputs are left. */
+  /** Checks inputs until all are done, one fails or the slice is over. True if it must be called again. */
   readonly slice = (): boolean => {
     const { context, flags, plan } = this
     for (const end = performance.now() + SLICE_MS; this.index < plan.coins.length; this.index++) {

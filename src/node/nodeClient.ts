@@ -47,7 +47,7 @@ const ending = (lifespan: Lifespan) =>
       Effect.forkScoped
     ))
 
-/** Offline, all names of a whole chain are available before the mempool is loaded. */
+/** When offline, a complete chain can answer for all names before the mempool is loaded. */
 const missingBlocks = Effect.gen(function*() {
   const chain = yield* Chain
   const status = yield* SyncStatus

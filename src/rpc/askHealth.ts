@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Address } from "../base/addresses.ts"
 import { webOf } from "./webOf.ts"
 
-/** Bytes. */
+/** Maximum length of the body, in UTF-16 code units. */
 const MAX_REPORT = 65_536
 
 interface HealthSource {
@@ -20,7 +20,7 @@ export interface HealthReply {
   readonly network: string | undefined
 }
 
-/** Other servers' reports have a status, too. A height identifies a node. */
+/** Reports of other servers have a status, too; `block_height` identifies svcd. */
 const read = (status: number, body: string): HealthReply => {
   const other = { status, isReport: false, network: undefined }
   try {
@@ -35,7 +35,7 @@ const read = (status: number, body: string): HealthReply => {
   }
 }
 
-/** svcd requires no credentials for it. `undefined` without an answer. */
+/** Sends `GET /health`, which needs no credentials. `undefined` if there is no answer. */
 export const askHealth = (
   { address, basePath = "", secure = false }: HealthSource
 ): Effect.Effect<HealthReply | undefined> =>

@@ -15,7 +15,7 @@ import { mailDate } from "../relay/trace.ts"
 import { connectUpstream } from "../relay/UpstreamConnection.ts"
 
 /**
- * A mail about expiring names (RFC 5322), which can have any bytes: headers have only plain names, and the
+ * A mail (RFC 5322) about expiring names. Names can have any bytes, so headers show only plain ones, and the
  * quoted-printable body shows control characters visibly.
  */
 
@@ -26,7 +26,7 @@ interface MessageContext {
   readonly hostname: string
 }
 
-/** Names that mean nothing to a reader of headers. */
+/** Names without characters that are special in headers. */
 const PLAIN = /^[a-z0-9][a-z0-9/._-]{0,63}$/i
 
 const dayText = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10)
@@ -52,21 +52,24 @@ const entryOf = (notice: MailNotice, { params }: MessageContext): string =>
 const footer = ({ hostname, params }: MessageContext): string =>
   [
     "-- ",
-    `svcd on ${hostname}, network ${params.network.name}. The days are estimates of ten minutes a block.`,
-    "The addresses of this mail are set in svcd.conf (alertmail)."
+    `svcd on ${hostname}, network ${params.network.name}. Dates are estimates, assuming ten minutes per block.`,
+    "Change the recipients in svcd.conf (alertmail)."
   ].join("\n")
 
 const noticesBody = ({ more, names }: Notices, context: MessageContext): string =>
   [
     names.length + more === 1 ? "This name expires soon." : "These names expire soon.",
-    "When a name has expired, anyone can register it, and its owner has lost it.",
+    "Once a name expires, its owner loses it, and anyone can register it.",
     ...names.map((notice) => entryOf(notice, context)),
-    ...more > 0 ? [`And ${namesText(more)} more: svcd-cli expiring lists them.`] : [],
+    ...more > 0 ? [`… and ${more} more. Run "svcd-cli expiring" to list them.`] : [],
     footer(context)
   ].join("\n\n")
 
 const testBody = (context: MessageContext): string =>
-  ["This is a test (testalertmail). Mail before names expire comes to this address.", footer(context)].join("\n\n")
+  [
+    "This is a test message of testalertmail. Reminders before names expire will be sent to this address.",
+    footer(context)
+  ].join("\n\n")
 
 /** The same in each attempt. */
 export const alertMessage = (outgoing: OutgoingMail, context: MessageContext): Buffer => {
@@ -78,7 +81,7 @@ export const alertMessage = (outgoing: OutgoingMail, context: MessageContext): B
     [
       `From: svcd <${from}>`,
       `To: <${outgoing.to}>`,
-      `Subject: ${isTest ? "Test of svcd" : subjectOf(outgoing.mail)}`,
+      `Subject: ${isTest ? "svcd test message" : subjectOf(outgoing.mail)}`,
       `Date: ${mailDate(madeAt)}`,
       `Message-ID: <${id}@${parseMailbox(from)?.domain ?? "localhost"}>`,
       "Auto-Submitted: auto-generated",

@@ -6,10 +6,10 @@ const SHARE = 0.1
 /** Milliseconds of the shared part that may be used at once after an idle time. Limits the debt, too. */
 const BURST = 500
 
-/** Up to this many peers, each one's part does not depend on their number. */
+/** The share of a peer is computed for at least this many peers. */
 const FEWEST = 5
 
-/** Milliseconds of its own part that a peer may use at once after an idle time. */
+/** Milliseconds of its own share that a peer may use at once after an idle time. */
 const OWN_BURST = 50
 
 /**
@@ -31,7 +31,7 @@ const OWN_START = 5
 const MOST_DEBT = 500
 const MOST_GROUPS = 1_024
 
-/** In milliseconds. Ending a wait takes time too, and others may have left by then. */
+/** Bounds of one wait in milliseconds: resuming has a cost, and shares grow when other peers leave. */
 const SHORTEST_WAIT = 100
 const LONGEST_WAIT = 2_000
 
@@ -39,9 +39,10 @@ const LONGEST_WAIT = 2_000
  * Throttles unsolicited data, which takes time to read whatever it contains, so that no peer can stall the node.
  * Outbound peers and answers are not throttled. The time to read and handle messages is measured on this thread.
  *
- * All inbound peers together may take a tenth of the time without waiting. Beyond that, each peer pays off the time it
- * took, from its own equal part of the tenth plus an equal part with other waiting peers. So heavy peers delay only
- * themselves. Wait times differ, as a hundred peers that resume together would be a flood. Monotonic milliseconds.
+ * All inbound peers together may take a tenth of the time without waiting. Beyond that, each peer waits until it has
+ * paid off its own time, at the larger of an equal share among all inbound peers and one among the waiting peers. So
+ * heavy peers delay only themselves. Waits depend on the debt of each, so that peers do not all resume at once. Times
+ * are monotonic milliseconds.
  */
 export class Pace {
   private credit = BURST

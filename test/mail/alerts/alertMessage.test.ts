@@ -85,7 +85,7 @@ describe("alertMessage", () => {
   it("says what to do, and how many other names there are", () => {
     const { body } = parsed(messageOf(["d/a"], 7))
     assert.include(body, `To renew it: svcd-cli name_renew '["d/a"]'`)
-    assert.include(body, "And 7 names more: svcd-cli expiring lists them.")
+    assert.include(body, "… and 7 more. Run \"svcd-cli expiring\" to list them.")
     assert.include(body, "svcd on node.x.example, network mainnet.")
     const said = (custody: object) =>
       parsed(

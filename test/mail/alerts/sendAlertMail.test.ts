@@ -80,7 +80,7 @@ describe("sendAlertMail", () => {
       assert.deepStrictEqual([mail?.from, mail?.to], ["svcd@x.example", ["a@x.example"]])
       assert.include(mail?.text, "Subject: d/a expires about 2027-01-15\r\n")
       assert.include(mail?.text, "Message-ID: <0123@x.example>\r\n")
-      assert.include(test?.text, "Subject: Test of svcd\r\n")
+      assert.include(test?.text, "Subject: svcd test message\r\n")
       for (
         const [behaviour, answer] of [
           [{ rcpt: () => "550 5.1.1 no such box" }, "550 5.1.1 no such box"],

@@ -27,14 +27,12 @@ export interface Hello {
   readonly version: number
   /** The lower of both versions, which decides everything else. */
   readonly commonVersion: number
-  /** Bits of `Services`. */
   readonly services: bigint
   /** Cleaned for display. */
   readonly userAgent: string
   readonly startHeight: number
   readonly relay: boolean
   readonly timeOffset: number
-  /** Both sides announce transactions by wtxid (BIP 339). */
   readonly wtxidRelay: boolean
   readonly addrV2: boolean
   readonly ourAddress: { readonly address: NetAddress; readonly port: number } | undefined
@@ -63,7 +61,7 @@ export interface Traffic {
   readonly receivedByCommand: ReadonlyMap<string, number>
 }
 
-/** Round trips of `ping` in milliseconds; `undefined` before the first `pong`. */
+/** Milliseconds; `undefined` before the first `pong`. */
 export interface Latency {
   readonly last: number | undefined
   readonly best: number | undefined
@@ -76,10 +74,7 @@ export interface Disconnection {
   readonly misbehaving: boolean
 }
 
-/**
- * A connection after the handshake. A reading fiber waits for handlers, and a bounded queue lets a slow peer delay only
- * itself.
- */
+/** A connection after the handshake. A slow peer delays only itself. */
 export interface Peer {
   readonly id: PeerId
   readonly type: ConnectionType
@@ -106,7 +101,7 @@ export interface Peer {
   readonly disconnect: (disconnection: Disconnection) => void
   /** Memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount
-  /** Charges the peer for milliseconds of this thread outside its reading fiber. Time for `asked` data is on trust. */
+  /** Charges milliseconds of this thread outside the reading fiber. Time for `asked` data is on trust. */
   readonly spent: (milliseconds: number, asked?: boolean) => void
   /** Whether requested data was good. Otherwise charges the peer, and reads its outstanding answers at its pace. */
   readonly judged: (good: boolean) => void

@@ -14,7 +14,7 @@ import type { AddressNetwork } from "./wire/netAddress.ts"
 export interface PeerControl {
   readonly peers: Effect.Effect<ReadonlyArray<PeerInfo>>
   readonly count: Effect.Effect<{ readonly inbound: number; readonly outbound: number }>
-  /** Bytes of all connections since the start, including closed ones. */
+  /** Includes closed connections. */
   readonly totals: Effect.Effect<{ readonly sent: number; readonly received: number }>
   readonly relaysTransactions: boolean
   readonly upload: Effect.Effect<UploadState>
@@ -27,9 +27,8 @@ export interface PeerControl {
   ) => { readonly address: string; readonly randomize: boolean } | undefined
   readonly localAddresses: Effect.Effect<ReadonlyArray<LocalAddress>>
   readonly active: Effect.Effect<boolean>
-  /** While off, no connections exist. */
   readonly setActive: (active: boolean) => Effect.Effect<void>
-  /** Connects once, without waiting for the connection. */
+  /** Does not wait for the connection. */
   readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
   /** Adds a peer to reconnect to after each disconnection. False if it was already added. */
   readonly add: (node: string) => Effect.Effect<boolean>

@@ -10,7 +10,7 @@ import type { StoredOrphan } from "./relay/Orphanage.ts"
 import type { FetchOutcome } from "./sync/directFetch.ts"
 
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {
-  /** Each handler receives every peer, in this order. */
+  /** Order in which each handler receives every peer. */
   readonly handlers: ReadonlyArray<PeerHandler>
   readonly messages: MessageTable
   readonly store: AddressStore

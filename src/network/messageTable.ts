@@ -36,7 +36,7 @@ const present = <C extends MessageCommand>(
   ...handlers: ReadonlyArray<MessageHandler<C> | undefined>
 ): ReadonlyArray<MessageHandler<C>> => handlers.filter((handler) => handler !== undefined)
 
-/** Routes messages after the handshake by type (reference/protocol.md 6.5, 6.6). Unknown commands are ignored (6.4). */
+/** After the handshake (reference/protocol.md 6.5, 6.6). Unknown commands are ignored (6.4). */
 export const messageTable = ({ bloom, filters, gossip, relay, server, sync }: GivenParts): MessageTable => ({
   headers: [sync.headers],
   block: [sync.block],

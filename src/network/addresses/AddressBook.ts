@@ -39,12 +39,10 @@ export interface AddressBookOptions {
 }
 
 /**
- * Known peer addresses (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* ones, learned from peers or seeds,
- * and *tried* ones, which have answered. Each table consists of buckets. The buckets open to an address depend on a
- * secret, its group and its source's group, so that no peer can fill the book with its own addresses.
- *
- * In a conflict over a slot of the new table, the holder stays unless it is terrible or in another bucket too. In the
- * tried table, it stays until a test of it fails. Times are seconds since 1970.
+ * Known peer addresses (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* ones, and *tried* ones, which have
+ * answered. Each table consists of buckets; a secret, the groups of the address and of its source decide which are open
+ * to it, so no peer can fill the book. The holder of a new slot stays unless it is terrible or in another bucket too;
+ * of a tried slot, until a test of it fails. Seconds since 1970.
  */
 export class AddressBook {
   private readonly random: Random
@@ -83,8 +81,8 @@ export class AddressBook {
   }
 
   /**
-   * The book for storage. Rows are created on access, as creating all at once takes too long. Later changes may show,
-   * so two addresses may claim one slot; `fromJSON` then drops one.
+   * The book for storage, with rows created on access. Later changes may show, so two addresses may claim one slot;
+   * `fromJSON` then drops one.
    */
   snapshot(): BookSnapshot {
     const entries = [...this.tables.all]
@@ -118,8 +116,8 @@ export class AddressBook {
   }
 
   /**
-   * Adds addresses from a source, refreshes known ones, and returns how many found a slot. The penalty in seconds makes
-   * them older, except the source's own address. Source: upstream `addrman.cpp`, `AddSingle`.
+   * Returns how many found a slot. The penalty in seconds makes them older, except the source's own address. Source:
+   * upstream `addrman.cpp`, `AddSingle`.
    */
   add(
     addresses: Iterable<KnownAddress>,
@@ -137,8 +135,8 @@ export class AddressBook {
   }
 
   /**
-   * Records a completed handshake. Returns whether the address became tried; if its slot is taken, the holder is tested
-   * first. Source: upstream `addrman.cpp`, `Good_`.
+   * Returns whether the address became tried; if its slot is taken, the holder is tested first. Source: upstream
+   * `addrman.cpp`, `Good_`.
    */
   good(address: NetAddress, port: number, now: UnixTime): boolean {
     this.lastGood = now
@@ -146,7 +144,7 @@ export class AddressBook {
     return entry !== undefined && this.answered(entry, now, true)
   }
 
-  /** Records a connection attempt. A failure counts once until some address answers. */
+  /** A failure counts once until some address answers. */
   attempt(
     address: NetAddress,
     port: number,
@@ -161,7 +159,7 @@ export class AddressBook {
     }
   }
 
-  /** Records the end of a connection. Earlier updates would reveal our peers through relayed times. */
+  /** Only at the end of a connection: earlier updates would reveal our peers through relayed times. */
   connected(address: NetAddress, port: number, now: UnixTime): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined && now - entry.time > 1200) entry.time = now
@@ -216,8 +214,8 @@ export class AddressBook {
   }
 
   /**
-   * Random addresses without terrible ones, at most `max` and this percentage of all; 0 means no limit. Source:
-   * upstream `addrman.cpp`, `GetAddr_`.
+   * Without terrible ones, at most `max` and this percentage; 0 means no limit. Source: upstream `addrman.cpp`,
+   * `GetAddr_`.
    */
   sample(
     { max, network, now, percent }: {
@@ -279,7 +277,6 @@ export class AddressBook {
     if (entry.time < time - (online ? HOUR : 24 * HOUR) - penalty) entry.time = Math.max(0, time - penalty)
     entry.services |= services
     if (time <= entry.time || entry.tried || entry.buckets.length >= MAX_BUCKETS_PER_ADDRESS) return false
-    // Each further bucket is half as likely.
     return below(this.random, 2 ** entry.buckets.length) === 0
   }
 
@@ -304,6 +301,5 @@ const isSame = (a: NetAddress, b: NetAddress): boolean => a.network === b.networ
 const decide = (old: BookEntry, waiting: BookEntry, now: number): "keep" | "replace" | "wait" => {
   if (now - old.lastSuccess < REPLACEMENT) return "keep"
   if (now - old.lastTry < REPLACEMENT) return now - old.lastTry > CALL ? "replace" : "wait"
-  // The holder was never tested.
   return now - waiting.lastSuccess > TEST_WINDOW ? "replace" : "wait"
 }

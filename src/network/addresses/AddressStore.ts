@@ -25,7 +25,7 @@ export interface AddressStore {
   readonly anchors: ReadonlyArray<Anchor>
   /** At most two, stored at shutdown. */
   readonly setAnchors: (anchors: ReadonlyArray<Anchor>) => void
-  /** Writes the file now, for example after a ban. After a logged failure, the old file stays. */
+  /** After a logged failure, the old file stays. */
   readonly save: Effect.Effect<void>
 }
 

@@ -16,8 +16,8 @@ interface Entry {
 }
 
 /**
- * Addresses that may not connect: ranges that the operator banned until a time, and addresses of misbehaving peers,
- * discouraged until the restart (reference/protocol.md 6.11; upstream `banman.cpp`). Seconds since 1970.
+ * Ranges that the operator banned, and addresses of misbehaving peers, discouraged until the restart
+ * (reference/protocol.md 6.11; upstream `banman.cpp`). Seconds since 1970.
  */
 export class BanList {
   private readonly bans = new Map<string, Entry>()
@@ -59,7 +59,7 @@ export class BanList {
     return this.bans.delete(formatSubnet(subnet)) ? "unbanned" : "unknown"
   }
 
-  /** In the reference node's order. Removes expired bans. */
+  /** In the reference node's order, without expired bans. */
   list(now: number): ReadonlyArray<Ban> {
     for (const [key, { until }] of this.bans) if (until <= now) this.bans.delete(key)
     return Array.from(this.bans.values())

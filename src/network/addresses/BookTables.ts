@@ -15,7 +15,6 @@ import {
 
 export const MAX_BUCKETS_PER_ADDRESS = 8
 
-/** One per slot. */
 export const MAX_ENTRIES = (NEW_BUCKETS + TRIED_BUCKETS) * BUCKET_SIZE
 
 export interface BookPlace {
@@ -35,8 +34,8 @@ export interface TableCounts {
 }
 
 /**
- * The two tables of the address book and the list of all entries. An address has one slot of the tried table or is in 1
- * to 8 buckets of the new one. Without a slot it is removed, so there are at most 81,920.
+ * The tables of the address book. An address has one tried slot or is in 1 to 8 new buckets. Without a slot it is
+ * removed, so there are at most 81,920.
  */
 export class BookTables {
   private readonly key: SipKey
@@ -104,8 +103,8 @@ export class BookTables {
   }
 
   /**
-   * Puts an address into the new bucket of a source, besides others it may be in. Returns whether it was absent and got
-   * the slot. `yields`: whether the holder gives it up.
+   * Adds a new bucket. Returns whether the address was absent and got the slot. `yields`: whether the holder gives it
+   * up.
    */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
@@ -169,7 +168,6 @@ export class BookTables {
     entry.buckets.push(bucket)
   }
 
-  /** Clears a slot of the new table, and removes an entry without another bucket. */
   private clearNew(slot: number): void {
     const entry = this.fresh[slot]
     if (entry === undefined) return

@@ -47,13 +47,12 @@ export class PeerAddresses {
     this.tokensAt = options.now
   }
 
-  /** The answer to `getaddr` is not rate limited. */
   ask(): void {
     this.asked = true
     this.tokens += MAX_ADDRESSES
   }
 
-  /** Adds the tokens earned since the last call. Call it before `take`. */
+  /** Call it before `take`. */
   refill(now: number): void {
     if (this.tokens < BUCKET) {
       this.tokens = Math.min(BUCKET, this.tokens + RATE * Math.max(0, now - this.tokensAt))
@@ -61,7 +60,6 @@ export class PeerAddresses {
     this.tokensAt = now
   }
 
-  /** `unlimited` lifts the rate limit. */
   take(unlimited = false): boolean {
     if (this.tokens < 1) {
       if (unlimited) return true
@@ -88,7 +86,7 @@ export class PeerAddresses {
     else this.waiting[below(this.random, MAX_ADDRESSES)] = entry
   }
 
-  /** Clears the queue, as the answer to `getaddr` must contain nothing else. */
+  /** The answer to `getaddr` must contain nothing else. */
   drop(): void {
     this.waiting = []
   }
@@ -98,8 +96,8 @@ export class PeerAddresses {
   }
 
   /**
-   * Announces our own address. The first time it is returned for its own message, which even a tight rate limit
-   * accepts. Later it is queued after clearing the known filter.
+   * The first announcement is returned for its own message, which even a tight rate limit accepts. Later ones are
+   * queued.
    */
   announce(own: AddressEntry, now: number): ReadonlyArray<AddressEntry> {
     const isFirst = this.nextAnnouncement === 0

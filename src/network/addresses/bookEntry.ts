@@ -102,7 +102,7 @@ const RECENT_TRY = 600
 export const chanceOf = ({ attempts, lastTry }: BookEntry, now: number): number =>
   (now - lastTry < RECENT_TRY ? 0.01 : 1) * 0.66 ** Math.min(attempts, 8)
 
-/** A keyed hash below `count`. Only the last part may contain `|`. */
+/** Only the last part may contain `|`. */
 const hashBelow = (key: SipKey, count: number, ...parts: ReadonlyArray<string | number>): number =>
   sipHashHalves(key, fromBinaryString(parts.join("|")))[0] % count
 

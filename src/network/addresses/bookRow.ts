@@ -43,7 +43,7 @@ export const rowOf = (
   ...(tried ? {} : { buckets: [...buckets] })
 })
 
-/** In no bucket yet; `undefined` if the address is invalid. */
+/** `undefined` if the address is invalid. */
 export const entryOf = (row: BookRow): BookEntry | undefined => {
   const address = addressOfRow(row.network, row.address)
   if (address === undefined) return undefined

@@ -72,7 +72,7 @@ const DISADVANTAGED: ReadonlyArray<(candidate: Candidate) => boolean> = [
 
 /**
  * Protects up to `limit` peers of disadvantaged networks, longest uptime first, in equal shares. Unused shares go to
- * the others, starting with the network with the fewest peers.
+ * the others.
  */
 const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: number): ReadonlyArray<Candidate> => {
   const networks = DISADVANTAGED
@@ -99,7 +99,7 @@ const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: numbe
   return left
 }
 
-/** Protects half of the candidates by uptime. Up to half of these places go to disadvantaged networks. */
+/** Half by uptime, of which up to half go to disadvantaged networks. */
 const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
   const places = Math.floor(candidates.length / 2)
   const left = withoutDisadvantaged(candidates, Math.floor(places / 2))

@@ -174,10 +174,7 @@ class AddressGossip implements Gossip {
     return isRoutable(address) ? { address, port, services, time } : undefined
   }
 
-  /**
-   * Relays a fresh address to two peers, or to one or two if we cannot reach its network. The peers stay the same for a
-   * day, so repeating an address does not reach more of them.
-   */
+  /** To two peers, or one or two if we cannot reach its network: the same for a day, so repetition reaches no more. */
   private relay(from: Peer, entry: KnownAddress): void {
     const target = endpointBytes(entry.address, entry.port)
     const [offset] = sipHashHalves(this.key, target)
@@ -195,8 +192,7 @@ class AddressGossip implements Gossip {
   }
 
   /**
-   * Answers `getaddr` once, and only to inbound peers. An attacker that makes us connect to it could otherwise insert
-   * addresses and identify this node by the answer.
+   * Once, and only for inbound peers: an attacker that we connect to could otherwise identify this node by the answer.
    */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
@@ -216,7 +212,7 @@ class AddressGossip implements Gossip {
     return this.options.book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
   }
 
-  /** The day's sample, one per network and local address. Repeating the request reveals no more. */
+  /** One per day, network and local address. */
   private sample(peer: Peer, now: number): ReadonlyArray<KnownAddress> {
     const way = `${peer.address.network} ${peer.bind ?? ""}`
     const kept = this.answers.get(way)

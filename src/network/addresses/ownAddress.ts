@@ -6,9 +6,8 @@ import type { NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 
 /**
- * The services of this node (reference/protocol.md 6.3). It offers all blocks; only the latest if it prunes or a block
- * of the best chain is missing; none if one of the latest is missing. `-peerblockfilters` and `-peerbloomfilters` add
- * filters.
+ * Services of this node (reference/protocol.md 6.3): all blocks, only the latest if any other is missing, or none if
+ * one of the latest is missing.
  */
 export const ownServices = (
   losses: Pick<BlockLosses, "any" | "recent">,
@@ -33,7 +32,7 @@ export interface ScoredAddress {
 /** Higher scores exceed an operator's setting: peers confirmed the address (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
 
-/** The address that the peer can best reach: in its own network, then by score. */
+/** In its own network, then by score. */
 const best = (local: ReadonlyArray<ScoredAddress>, { address: { network } }: Peer): ScoredAddress | undefined =>
   [...local].sort((a, b) =>
     Number(b.address.network === network) - Number(a.address.network === network) || b.score - a.score

@@ -10,7 +10,7 @@ import { NEW_BUCKETS } from "./bookEntry.ts"
 import { addressOfRow, type BookSnapshot } from "./bookRow.ts"
 import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
 
-/** The text of peers.json. An invalid file is dropped as a whole. */
+/** An invalid file is dropped as a whole. */
 
 const VERSION = 1
 
@@ -101,7 +101,7 @@ const decodeText = (text: string): Either.Either<PeersContent, string> =>
 /** More in one piece would block the thread for too long. */
 const ROWS_AT_ONCE = 500
 
-/** The text in pieces, one address per line, without its checksum. */
+/** One address per line, without the checksum. */
 export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
   const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
     network: address.network,

@@ -10,11 +10,10 @@ import { Services } from "../wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
 
-/** Initial addresses: from DNS seeds and a fixed list (reference/protocol.md 1.2; upstream `net.cpp`). */
+/** See reference/protocol.md 1.2; upstream `net.cpp`. */
 
 const DAY = 86_400
 
-/** Services required of nodes that a seed returns. */
 const WANTED_SERVICES = Services.network | Services.witness
 
 /** So that no seed fills the book alone. */
@@ -72,8 +71,7 @@ export interface SeedingOptions {
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
 /**
- * Waits before querying more seeds, and returns whether there are enough peers by then. A filled book seldom needs
- * seeds, which then learn less about this node and influence its peers less.
+ * Whether there are enough peers after a wait. A filled book seldom needs seeds, which then learn less about this node.
  */
 const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<boolean> =>
   Effect.gen(function*() {
@@ -115,8 +113,8 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
   }).pipe(Effect.withSpan("svcd.network.askSeed", { attributes: { seed: bareName(seed) } }))
 
 /**
- * Asks the operator's seed nodes one at a time in random order: the first at once if no address is known, others while
- * there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
+ * One at a time in random order: the first at once if no address is known. Source: upstream `net.cpp`,
+ * `ThreadOpenConnections`.
  */
 export const askSeedNodes = (
   { book, fetchFrom, fullOutbound, random, seedNodes }: SeedingOptions
@@ -145,8 +143,8 @@ const seedNodesSuffice = ({ fullOutbound, seedNodes }: SeedingOptions): Effect.E
   })
 
 /**
- * Queries all DNS seeds if forced or if no address is known, otherwise three at a time while there are too few peers.
- * Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
+ * All if forced or if no address is known, otherwise three at a time. Source: upstream `net.cpp`,
+ * `ThreadDNSAddressSeed`.
  */
 export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -182,8 +180,8 @@ export const fixedSeedAddresses = (
 const BEFORE_FIXED_SEEDS = "1 minute"
 
 /**
- * Adds the fixed seeds of each network without an address: after a minute, or at once without other sources (upstream
- * `net.cpp`, `ThreadOpenConnections`).
+ * For each network without an address: after a minute, or at once without other sources (upstream `net.cpp`,
+ * `ThreadOpenConnections`).
  */
 export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {

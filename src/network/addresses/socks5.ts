@@ -134,8 +134,8 @@ const fits = (text: string): boolean => {
 }
 
 /**
- * The scope owns the socket, which still holds bytes already sent by the peer. Fails with `PeerUnreachable` if the
- * proxy answers invalidly, refuses, or exceeds the limit.
+ * The socket still holds bytes already sent by the peer. Fails with `PeerUnreachable` if the proxy refuses or exceeds
+ * the limit.
  */
 export const connectThrough = (
   proxy: ProxyAddress,
@@ -175,8 +175,8 @@ export const connectThrough = (
 const ignored = (): void => {}
 
 /**
- * Gives each connection its own login, for which Tor makes separate circuits, so that no observer can link two
- * connections to one node. Source: upstream `netbase.cpp`, `-proxyrandomize`.
+ * A login per connection, for which Tor makes separate circuits, so that connections cannot be linked. Source: upstream
+ * `netbase.cpp`, `-proxyrandomize`.
  */
 export const isolatingCredentials = (random: Random): () => ProxyCredentials => {
   const prefix = toHex(randomBytes(random, 8))

@@ -31,8 +31,8 @@ const bitsOf = (address: NetAddress, text: string): number | undefined => {
 }
 
 /**
- * Parses an address, or a range such as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`; `undefined` for anything else,
- * including host names. Source: upstream `netbase.cpp`, `LookupSubNet`.
+ * An address, or a range such as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`, but no host name. Source: upstream
+ * `netbase.cpp`, `LookupSubNet`.
  */
 export const parseSubnet = (text: string): Subnet | undefined => {
   const slash = text.lastIndexOf("/")

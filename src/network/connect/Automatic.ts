@@ -64,7 +64,7 @@ interface Target {
   readonly services: bigint
 }
 
-/** Opens automatic connections (reference/protocol.md 6.10). */
+/** See reference/protocol.md 6.10. */
 export class Automatic {
   private readonly options: AutomaticOptions
   private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
@@ -138,7 +138,7 @@ export class Automatic {
     return { networks, groups, taken, barred, nearTip: nearTip() }
   }
 
-  /** Connects to a block-relay peer of the last run: a forced restart must not let an attacker choose all peers. */
+  /** A forced restart must not let an attacker choose all peers. */
   private callAnchor(now: number): boolean {
     for (;;) {
       const anchor = this.anchors.shift()

@@ -42,7 +42,7 @@ const TESTED: Disconnection = { reason: "feeler connection: the address was test
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>
   text === undefined ? undefined : parseNetAddress(text.replace(/%.*$/, ""))
 
-/** All connections, including those before the handshake. */
+/** Includes connections before the handshake. */
 export class Connections {
   private readonly options: ConnectionsOptions
   private readonly byId = new Map<PeerId, PeerConnection>()

@@ -70,8 +70,8 @@ const refusedFor = (
 }
 
 /**
- * Admits or refuses an incoming connection, and may evict another inbound peer for it. Connections before the handshake
- * count. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
+ * May evict another inbound peer. Counts connections before the handshake. `now`: seconds since 1970. Source: upstream
+ * `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
 export const admit = (socket: Socket, options: InboundOptions, now: number): InboundDecision => {
   const { bans, connections, grant, limits, rules, secret } = options

@@ -24,9 +24,8 @@ const TRIAL = 30
 const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy && now - connectedAt > TRIAL
 
 /**
- * The surplus full-relay peer to disconnect: the one with the oldest block announcement, the youngest among equals, but
- * never the only peer of its network, counting `manual` peers. Source: upstream `net_processing.cpp`,
- * `EvictExtraOutboundPeers`.
+ * The peer with the oldest block announcement, the youngest among equals, but never the only one of its network,
+ * counting `manual` peers. Source: upstream `net_processing.cpp`, `EvictExtraOutboundPeers`.
  */
 export const extraFullRelay = (
   peers: ReadonlyArray<ExtraPeer>,
@@ -58,7 +57,6 @@ export const extraBlockRelay = (
 export interface ChoiceOptions {
   readonly purpose: "outbound-full-relay" | "block-relay-only" | "feeler"
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Groups of our outbound peers, from `networkGroup`. */
   readonly groups: ReadonlySet<string>
   /** Keys (`endpointKey`) of peers that are connected or connecting, and of this node. */
   readonly taken: ReadonlySet<string>
@@ -84,9 +82,7 @@ const SHORT_PAUSE = 30
 /** Up to this size, all addresses are checked, as random buckets of a small book are mostly empty. */
 const FEW = 1000
 
-/**
- * Ports of other services, avoided so that an attacker cannot direct us to them (upstream `netbase.cpp`, `IsBadPort`).
- */
+/** Ports of other services, so that an attacker cannot direct us to them (upstream `netbase.cpp`, `IsBadPort`). */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
   ...[110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530],
@@ -122,8 +118,8 @@ const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | u
 }
 
 /**
- * Selects an address to connect to (reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler
- * tests an address in a tried-table collision, or one that never answered.
+ * See reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`. A feeler tests an address in a
+ * tried-table collision, or one that never answered.
  */
 export const chooseAddress = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { networks, now, purpose } = options

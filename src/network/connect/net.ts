@@ -76,10 +76,7 @@ interface Dialled {
   readonly proxied: boolean
 }
 
-/**
- * Connects to an address, or to a name that the system or the proxy resolves. The scope owns the socket. `limit` is for
- * the TCP connection (reference/protocol.md 6.5); a proxy has its own.
- */
+/** `limit` is for the TCP connection (reference/protocol.md 6.5); a proxy has its own. */
 const dial = (
   target: Address,
   { limit, proxies: { credentials, routes } }: { readonly proxies: Proxies; readonly limit: Duration.Duration }
@@ -96,11 +93,11 @@ const dial = (
     )
   })
 
-/** Pauses between connections to a manual peer, in milliseconds. */
+/** Milliseconds. */
 const FIRST_PAUSE = 1_000
 const LONGEST_PAUSE = 60_000
 
-/** Duration of a good connection, in milliseconds. */
+/** Milliseconds. */
 const LASTING = 60_000
 
 export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined): number =>
@@ -206,7 +203,6 @@ export const call = (
     return outcome
   }).pipe(Effect.scoped)
 
-/** Includes connections opened for another purpose. */
 export const connectionTo = (
   { connections }: Net,
   name: string,
@@ -246,7 +242,7 @@ export const addNode = (
   }))
 }
 
-/** Keeps the connection. False if the peer was not added. */
+/** Keeps the connection. */
 export const removeNode = (net: Net, name: string): boolean => {
   const added = net.added.get(name)
   if (added === undefined) return false

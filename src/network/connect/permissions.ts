@@ -5,7 +5,6 @@ import type { NetAddress } from "../wire/netAddress.ts"
 
 export interface PermissionOptions {
   readonly whitelist: ReadonlyArray<WhitelistEntry>
-  /** Whether peers with default permissions get `relay`, and `forcerelay`. */
   readonly whitelistRelay: boolean
   readonly whitelistForceRelay: boolean
 }

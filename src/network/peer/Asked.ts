@@ -30,7 +30,7 @@ const MOST_ANNOUNCED = 8
 
 /**
  * Outstanding headers and blocks, whose bytes are read without delay. Repeating an unanswered request allows no more
- * bytes, and each answer returns its unused allowance. Monotonic milliseconds.
+ * bytes. Monotonic milliseconds.
  */
 export class Asked {
   private headers = nothing()
@@ -66,7 +66,6 @@ export class Asked {
     return this.headers.bytes + this.blocks.bytes
   }
 
-  /** Outstanding answers are read like unsolicited data from now on. */
   distrust(): void {
     this.headers = nothing()
     this.blocks = nothing()

@@ -17,7 +17,7 @@ export interface Totals {
   readonly upload?: Pick<UploadTarget, "sent">
 }
 
-/** Traffic of one connection. Seconds since 1970. */
+/** Seconds since 1970. */
 export class Counters implements Traffic {
   bytesSent = 0
   bytesReceived = 0

@@ -10,10 +10,7 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   private depth = 0
   private readonly paused: () => void
 
-  /**
-   * @param now milliseconds.
-   * @param paused runs each time that the fibers suspend.
-   */
+  /** @param now milliseconds */
   constructor(now: () => number, paused: () => void = () => {}) {
     super()
     this.now = now
@@ -32,7 +29,6 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
     this.paused()
   }
 
-  /** Milliseconds so far. */
   get ran(): number {
     return this.depth === 0 ? this.total : this.total + this.now() - this.since
   }

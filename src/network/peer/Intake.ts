@@ -19,7 +19,6 @@ export class Intake {
   private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
-  /** Milliseconds that can still be charged for the handshake. */
   private greeting = MOST_GREETING
   /** Milliseconds spent on answers, which may still be charged. */
   private trusted = 0
@@ -31,7 +30,6 @@ export class Intake {
     this.now = now
   }
 
-  /** Runs an effect while the peer is subject to the pace. */
   readonly paced = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -72,7 +70,6 @@ export class Intake {
     this.trusted += milliseconds
   }
 
-  /** Charges the peer for the time of bad requested data. */
   judged(good: boolean): void {
     const { trusted } = this
     this.trusted = 0

@@ -38,9 +38,9 @@ export type Due =
   | { readonly type: "disconnection"; readonly disconnection: Disconnection }
   | { readonly type: "wait"; readonly until: number }
 
-/** Decides when to `ping` and when to give up. Monotonic milliseconds. */
+/** Monotonic milliseconds. */
 export class KeepAlive {
-  /** Whether the peer answers `ping`: since protocol version 60001. */
+  /** Since protocol version 60001. */
   private readonly answers: boolean
   private readonly silentFrom: number
   private lastSend: number
@@ -72,8 +72,8 @@ export class KeepAlive {
   }
 
   /**
-   * Ignores a nonce other than that of the last `ping`. A `pong` without a nonce ends the wait but is not a
-   * measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
+   * Ignores other nonces. A `pong` without a nonce ends the wait unmeasured: old nodes answer so (upstream
+   * `net_processing.cpp`, `PONG`).
    */
   ponged(nonce: bigint | undefined, now: number): void {
     if (nonce === undefined || nonce === 0n) this.waiting = undefined
@@ -87,7 +87,6 @@ export class KeepAlive {
     return { last: this.last, best: this.best, waiting: this.waiting && now - this.waiting.since }
   }
 
-  /** The next action, or the time of the next check. */
   due(now: number): Due {
     const nextPing = this.waiting === undefined ? (this.lastPing ?? -Infinity) + PING_INTERVAL : Infinity
     const deadlines: ReadonlyArray<readonly [at: number, reason: string]> = [

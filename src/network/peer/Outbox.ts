@@ -68,9 +68,7 @@ export class Outbox {
     })
   }
 
-  /**
-   * Waits until the queue is nearly empty, then for `room`. After that, the next message decides which peer is evicted.
-   */
+  /** Waits until the queue is nearly empty, then for `room`. */
   readonly ready: Effect.Effect<void> = Effect.suspend(() => {
     const low = READY * this.limits.soft
     return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
@@ -89,7 +87,7 @@ export class Outbox {
     for (const look of [...this.writers]) look()
   }
 
-  /** Drops all messages. Waiting senders continue without theirs. */
+  /** Waiting senders continue without their messages. */
   close(): void {
     if (this.closed) return
     this.closed = true

@@ -60,7 +60,6 @@ export interface ConnectionFacts {
 /** From 1 MiB on `send` waits; 8 MiB is the maximum. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 
-/** Milliseconds. */
 const WATCH_INTERVAL = 10_000
 
 interface Times {
@@ -232,10 +231,7 @@ export class PeerConnection implements PeerLink {
     if (!this.outbox.add(message)) this.disconnect(disconnection("send buffer full: the peer does not read"))
   }
 
-  /**
-   * Returns why the connection ended. `opened` runs before the handlers get the peer. Interruption closes the
-   * connection.
-   */
+  /** Returns why the connection ended. `opened` runs before the handlers get the peer. Interruption closes it. */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
       const reading = this.time.measured(this.reading(opened))
@@ -260,7 +256,7 @@ export class PeerConnection implements PeerLink {
     })
   }
 
-  /** Notifies the handlers that know the peer, in order, even if one fails. */
+  /** In order, even if one fails. */
   private get sayGone(): Effect.Effect<void> {
     const peer = this.peer
     if (peer === undefined) return Effect.void

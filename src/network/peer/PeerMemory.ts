@@ -16,10 +16,7 @@ const HEADER = 700
 
 const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => first < 0xfd ? first : low + (high << 8)
 
-/**
- * Estimated memory. Transactions, headers and addresses become objects with views of the payload; an inventory stays
- * bytes, `whole` or cut to the kept items.
- */
+/** Transactions, headers and addresses become objects with views of the payload; an inventory stays bytes. */
 export const decodedSize = (command: string, payload: Bytes, whole = false): number => {
   const { length } = payload
   switch (command) {
@@ -86,8 +83,8 @@ export class PeerMemory {
   }
 
   /**
-   * Waits at most some seconds while memory is scarce and an inbound peer holds more than an equal share. Counting its
-   * bytes then decides which peer is evicted. Returns whether the peer still sends, before `ended`.
+   * Waits at most some seconds while memory is scarce and an inbound peer holds more than an equal share. Returns
+   * whether the peer still sends.
    */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() =>

@@ -26,7 +26,7 @@ export const decoded = <A>(read: () => A): A | DecodeError => {
   }
 }
 
-/** Decodes a payload in steps, an inventory `whole` or cut. Returns `undefined` while more steps follow. */
+/** Returns `undefined` while more steps follow. */
 const decodedInSteps = (
   command: string,
   payload: Bytes,
@@ -41,8 +41,8 @@ const decodedInSteps = (
 }
 
 /**
- * Queried as frames begin. Short limits apply until `verack` arrives, not until it is handled, as the next message may
- * arrive with it. After that, long answers are accepted only if outstanding.
+ * Short limits until `verack` arrives, not until it is handled, as the next message may arrive with it. After that,
+ * long answers are accepted only if outstanding.
  */
 export const payloadLimits = (asked: Pick<Asked, "owed">): (command: string) => number => {
   let shaken = false
@@ -58,7 +58,6 @@ const SLICE = 8_192
 /** Milliseconds after which a peer waits for its next turn. */
 const STRETCH = 5
 
-/** Milliseconds for data of a peer. */
 export interface TakenTime {
   readonly milliseconds: number
   /** The part that the peer may have caused. */
@@ -83,17 +82,14 @@ export interface ReadingLink {
   readonly handled: (message: Message) => Effect.Effect<void>
 }
 
-/**
- * Messages of small, constant cost, and the most milliseconds charged for one. More is not the peer's fault (garbage
- * collection, for example), and would delay a peer that only pings.
- */
+/** Messages of small, constant cost, and the most milliseconds charged for one: more is not the peer's fault. */
 const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
 /**
- * The most milliseconds per handshake message and per step between messages. Otherwise a garbage collection would queue
- * a peer behind every flooder.
+ * The most milliseconds charged per handshake message and per step. A garbage collection must not queue a peer behind a
+ * flooder.
  */
 const LITTLE_STEP = 1
 
@@ -191,7 +187,6 @@ export class Reading {
     this.note() - this.turn > STRETCH ? this.nextTurn(this.unread) : Effect.void
   )
 
-  /** Gives other peers a turn while an unsolicited message is handled. */
   readonly within: Effect.Effect<void> = Effect.suspend(() => {
     this.charge(true)
     return Effect.zipRight(this.whenDue, this.yieldTurn)
@@ -213,7 +208,7 @@ export class Reading {
     })
   }
 
-  /** Handles the last frame of a list. Returns whether it was unsolicited. */
+  /** Returns whether the frame was unsolicited. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     const framed = waiting.pop()
     if (framed === undefined) return Effect.succeed(false)
@@ -296,13 +291,11 @@ export class Reading {
     return next
   }
 
-  /** Waits while the peer is throttled, unless it disconnects. */
   private readonly whenDue: Effect.Effect<void> = Effect.suspend(() => {
     const { intake, socket } = this.link
     return this.unlessGone(intake.due(socket.ended))
   })
 
-  /** Waits while memory is scarce and the peer holds much of it, unless it disconnects. */
   private readonly whenRoom: Effect.Effect<void> = Effect.suspend(() => {
     const { memory, socket } = this.link
     return this.unlessGone(memory.room(socket.ended))

@@ -49,8 +49,8 @@ interface Waiter {
 }
 
 /**
- * The rank in the line, from 0. A peer with little recent time and data goes first, so that a ping does not wait for a
- * hundred peers with full buffers. Further ranks double, so that similar peers go in order of arrival.
+ * Rank from 0. Little recent time and data goes first, so that a ping does not wait for a hundred full buffers. Further
+ * ranks double, so that similar peers go in order of arrival.
  */
 const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => {
   const taken = recent(now)
@@ -123,7 +123,7 @@ export class Turns {
     })
   }
 
-  /** The lowest rank; among equals, the longest wait. */
+  /** Among equals, the longest wait. */
   private callFirst(line: Set<Waiter>): void {
     const now = this.now()
     let first: Waiter | undefined

@@ -15,8 +15,8 @@ export interface UploadState {
 }
 
 /**
- * Counts the bytes sent in cycles of 24 hours, against `-maxuploadtarget`. A reached target only stops answers to
- * requests for old blocks and the mempool. Source: upstream `net.cpp`, `OutboundTargetReached`. Seconds since 1970.
+ * Bytes per 24 hours against `-maxuploadtarget`, which only stops answers for old blocks and the mempool. Source:
+ * upstream `net.cpp`, `OutboundTargetReached`. Seconds since 1970.
  */
 export class UploadTarget {
   private readonly target: number

@@ -125,13 +125,11 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Removes a peer, and the orphans that no other peer announced. */
   gone(peer: PeerId): void {
     for (const orphan of [...this.shares.get(peer)?.orphans ?? []]) this.release(orphan, peer)
     this.trim()
   }
 
-  /** Removes orphans that a block contains or conflicts with. */
   confirmed(transactions: ReadonlyArray<Transaction>): void {
     if (this.orphans.size === 0) return
     for (const { inputs } of transactions) {
@@ -225,7 +223,6 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Removes an announcement, and with the last one the orphan. */
   private release(orphan: Orphan, peer: PeerId): void {
     const share = this.shares.get(peer)
     if (share === undefined || !orphan.announcers.delete(peer)) return
@@ -260,10 +257,7 @@ export class Orphanage {
     return score > this.limits.maxScore || weight > this.limits.reservedWeight * Math.max(1, this.shares.size)
   }
 
-  /**
-   * Drops announcements until the limits hold: of the peer furthest above its share at the start, the oldest without a
-   * pending retry, otherwise the oldest.
-   */
+  /** The peer furthest above its share loses its oldest announcement without a pending retry, otherwise the oldest. */
   private trim(): void {
     if (!this.isOverLimit) return
     const scoreShare = Math.max(1, Math.floor(this.limits.maxScore / Math.max(1, this.shares.size)))

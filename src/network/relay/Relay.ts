@@ -64,7 +64,7 @@ export interface RelayOptions {
 /** A fraction of the shortest delay, in milliseconds. */
 const INTERVAL = 250
 
-/** Milliseconds, plus up to half, between repeated own announcements (upstream `ReattemptInitialBroadcast`). */
+/** Milliseconds, plus up to half (upstream `ReattemptInitialBroadcast`). */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
 export const make = (

@@ -34,7 +34,6 @@ export interface RelayParts {
   readonly states: Map<PeerId, RelayPeer>
   readonly downloads: TxDownloads
   readonly random: Random
-  /** Whether only peers with the permission `relay` may send transactions. */
   readonly blocksOnly: boolean
   /** Whole milliseconds of the peers' clock. */
   readonly monotonic: Effect.Effect<number>
@@ -52,7 +51,7 @@ export interface RelayPeer {
   readonly waiting: Set<TxidKey>
   /** The peer asked for the mempool (BIP 35), which the next announcement answers. */
   wantsAll: boolean
-  /** Time of the next announcement, milliseconds. */
+  /** Milliseconds. */
   nextRound: number
   lastSequence: number
   lastTransaction: number
@@ -84,9 +83,8 @@ export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, no
   (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
 
 /**
- * A peer asks for the mempool. Only permitted peers are answered and, until the upload target is reached, those that
- * may set a bloom filter, as the answer shows what the node knows. Source: upstream `net_processing.cpp`,
- * `ProcessMessage`.
+ * Only permitted peers are answered and, until the upload target is reached, those that may set a bloom filter. Source:
+ * upstream `net_processing.cpp`, `ProcessMessage`.
  */
 export const askedForMempool = (
   peer: Peer,

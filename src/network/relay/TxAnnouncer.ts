@@ -40,7 +40,6 @@ const ENTRIES_IN_A_TURN = 1_000
 /** See reference/protocol.md 6.2. */
 const FEE_FILTER_VERSION = 110_013
 
-/** Decides which transactions are announced to which peers and when, and the fee rate that theirs must reach. */
 export class TxAnnouncer {
   readonly #parts: RelayParts
   readonly #times: RoundTimes

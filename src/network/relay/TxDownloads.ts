@@ -152,9 +152,8 @@ export class TxDownloads {
   }
 
   /**
-   * An orphan of the peer that spends a transaction refused only for its fee. Others' orphans do not count, so they
-   * cannot hide the paying child. Newest first, as it may replace older ones. Source: upstream
-   * `TxDownloadManagerImpl::Find1P1CPackage`.
+   * Others' orphans do not count, so they cannot hide the paying child. Newest first, as it may replace older ones.
+   * Source: upstream `TxDownloadManagerImpl::Find1P1CPackage`.
    */
   childFor(peer: PeerId, parent: Transaction): Transaction | undefined {
     if (!this.underpaid.has(parent.wtxid) || this.has(parent.wtxid, "wtxid")) return undefined
@@ -226,15 +225,11 @@ export class TxDownloads {
     }
   }
 
-  /** The transactions of a disconnected block may have to be downloaded again. */
   blockDisconnected(): void {
     this.confirmed.clear()
   }
 
-  /**
-   * Whether a transaction is stored or unwanted. An orphan does not count by txid, as its witness may be forged and the
-   * genuine version must remain downloadable.
-   */
+  /** Whether a transaction is stored or unwanted. An orphan does not count by txid, as its witness may be forged. */
   private has(hash: Bytes, kind: HashKind): boolean {
     // The wtxid of a transaction without witness is its txid.
     return this.orphans.has(wtxidKey(hash)) || this.confirmed.has(hash) || this.refused.has(hash) ||
@@ -246,9 +241,7 @@ export class TxDownloads {
     if (hasWitness) this.asks.forget(wtxidKey(wtxid))
   }
 
-  /**
-   * Whether a parent was refused, or two for their fees (a child can pay for one). Stops one parent beyond the limit.
-   */
+  /** Whether a parent was refused, or two for their fees. Stops one parent beyond the limit. */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
     const seen = new Set<TxidKey>()
     const missing: Array<Bytes> = []
@@ -274,7 +267,6 @@ export class TxDownloads {
     return true
   }
 
-  /** Stores a transaction with missing inputs, unless a parent was refused. */
   private missing(peer: PeerId, transaction: Transaction, now: number): ReadonlyArray<Bytes> {
     const { txid, wtxid } = transaction
     const parents = this.parentsOf(transaction)

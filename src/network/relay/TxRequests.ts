@@ -211,7 +211,6 @@ export class TxRequests {
     }
   }
 
-  /** Selects the peer to ask for a transaction, or drops the transaction if no peer is left. */
   private elect(hash: TxHash): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return
@@ -260,7 +259,6 @@ export class TxRequests {
     if (all?.size === 0) this.byHash.delete(announcement.hash)
   }
 
-  /** Removes one announcement, so that another peer may be asked. */
   private drop(announcement: Announcement): void {
     this.remove(announcement)
     this.elect(announcement.hash)

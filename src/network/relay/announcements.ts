@@ -79,8 +79,8 @@ export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): Invento
 export const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
 /**
- * Takes a round from the waiting txids, dropping those that are never announced. The best go first, to hide the order
- * in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
+ * Drops txids that are never announced. The best go first, to hide our order of arrival. Source: upstream
+ * `net_processing.cpp`, `SendMessages`.
  */
 export const takeRound = (
   waiting: Set<TxidKey>,
@@ -112,8 +112,8 @@ export const takeRound = (
 }
 
 /**
- * Random times in milliseconds, so that peers cannot trace the origin of a transaction. All inbound peers share one, so
- * that a hundred connections reveal no more. Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
+ * Milliseconds. Random, against tracing; all inbound peers share one time, so that many connections reveal no more.
+ * Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
  */
 export class RoundTimes {
   private readonly random: Random

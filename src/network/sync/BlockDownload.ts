@@ -119,7 +119,6 @@ export class BlockDownload {
     )
   }
 
-  /** All peers that offer blocks of a known chain, worth downloading or not. */
   everyone(): ReadonlyArray<DownloadPeer> {
     return [...this.peers.values()].filter(({ best, source }) => source.serves && best !== NO_HEADER)
   }
@@ -154,7 +153,7 @@ export class BlockDownload {
     if (state !== undefined) this.flights.ask(state, header, now)
   }
 
-  /** Cancels other requests for the block. Returns whether it was requested from the peer. */
+  /** Returns whether the block was requested from this peer. */
   received(peer: PeerId, block: ArrivedBlock, now: number): boolean {
     if (!this.delivered(peer, block, now)) return false
     this.flights.arrives(block)
@@ -213,7 +212,7 @@ export class BlockDownload {
     if (this.flights.cancel(peer, header)) this.window.rescan(this.tree.height(header))
   }
 
-  /** Requests blocks of silent peers from others too, lowest first. Recorded as sent. */
+  /** Lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {
     return this.verdicts.standIns(now)
   }

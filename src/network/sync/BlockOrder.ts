@@ -22,9 +22,8 @@ const MOST_WAITING = 24 * 1024 * 1024
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
 /**
- * Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. Two
- * fibers share it: the loop adds and releases blocks, the writer takes batches. Each call completes before the other
- * fiber runs.
+ * Sorts blocks into chain order, so that the chain need not read them back. The loop adds and releases blocks, the
+ * writer takes batches.
  */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
@@ -60,8 +59,8 @@ export class BlockOrder {
   }
 
   /**
-   * Makes a block and its waiting descendants ready by generation. The first sibling to arrive goes first and becomes
-   * the tip among equal work (upstream `ChainstateManager::ReceivedBlockTransactions`).
+   * By generation. The first sibling to arrive becomes the tip among equal work (upstream
+   * `ChainstateManager::ReceivedBlockTransactions`).
    */
   private pass(first: ReceivedBlock): void {
     const fresh = [first]
@@ -104,7 +103,6 @@ export class BlockOrder {
       batch.push(item)
       bytes += item.block.size
     }
-    // Removing from the front of an array costs its length, so it is done rarely.
     if (this.taken > 256 || this.taken === this.ready.length) {
       this.ready = this.ready.slice(this.taken)
       this.taken = 0

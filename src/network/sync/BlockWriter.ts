@@ -13,7 +13,7 @@ const BULK = 16
 /** Milliseconds without blocks until an unfinished bulk download is stored and followers are notified. */
 const PAUSE = 300
 
-/** Milliseconds before the next try after a defect. */
+/** Milliseconds. */
 const RECOVERY = 1_000
 
 export interface Written {
@@ -35,8 +35,8 @@ export interface BlockWriterOptions {
 }
 
 /**
- * Delivers ready blocks in batches, in one fiber, so that only validation costs per block. Fails if the chain cannot be
- * stored, which the chain also reports to its owner. A defect loses only the current batch.
+ * In one fiber. Fails if the chain cannot be stored, which the chain also reports to its owner. A defect loses only the
+ * current batch.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
   const { blockOrder, lost, report, sink, time, tree, wakeUps } = options

@@ -20,8 +20,8 @@ interface Timer {
 export type BehindVerdict = "nothing" | "drop" | { readonly ask: HeaderId }
 
 /**
- * Finds outbound peers that stay behind our tip and may keep us from the best chain. Times are milliseconds of one
- * clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
+ * Outbound peers that stay behind our tip may keep us from the best chain. Milliseconds of one clock. Source: upstream
+ * `net_processing.cpp`, `ConsiderEviction`.
  */
 export class ChainSyncTimers {
   private readonly tree: Pick<HeaderTree, "compareWork" | "tip">

@@ -46,7 +46,6 @@ export interface DownloadPeer {
 
   readonly score: PeerScore
   lastDelivery: number
-  /** When the peer began to stall. */
   stalling: number | undefined
   /** Whether it delays the window, so that other peers are idle. */
   blocks: boolean

@@ -36,7 +36,7 @@ export interface Overdue {
   readonly reason: string
 }
 
-/** Draws conclusions from a peer's answers and silence (reference/protocol.md 6.8). */
+/** See reference/protocol.md 6.8. */
 export class DownloadVerdicts {
   private readonly options: VerdictsOptions
   private stallTimeout = STALL_TIMEOUT.least
@@ -67,7 +67,6 @@ export class DownloadVerdicts {
     peer.lacks.add(header)
   }
 
-  /** The stall timeout shrinks with each stored block. */
   stored(): void {
     this.stallTimeout = Math.max(STALL_TIMEOUT.least, this.stallTimeout * STALL_TIMEOUT.relief)
   }
@@ -82,7 +81,7 @@ export class DownloadVerdicts {
     if (now - Math.max(peer.lastDelivery, keeper.since) > peer.score.patience) stalls(peer, now)
   }
 
-  /** Requests blocks of silent peers from others too, lowest first. Recorded as sent. */
+  /** Lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {
     const { flights, peers, window } = this.options
     if (peers.size < 2 || flights.count === 0) return []

@@ -4,13 +4,11 @@ import type { DownloadPeer, DownloadPeers, DownloadTree } from "./DownloadPeer.t
 export interface Flight {
   readonly header: HeaderId
   readonly height: number
-  /** In order. */
   readonly askers: Array<{ readonly peer: PeerId; readonly since: number }>
 }
 
 export interface ArrivedBlock {
   readonly header: HeaderId
-  /** Bytes. */
   readonly size: number
 }
 
@@ -54,7 +52,6 @@ export class Flights {
     return this.flights.values()
   }
 
-  /** The number of blocks that fit in the budget. */
   get room(): number {
     const used = this.unstoredBytes + this.flights.size * this.averageSize
     // At least two blocks are always in flight, whatever their size.

@@ -59,9 +59,8 @@ interface HeaderPeer {
 }
 
 /**
- * Selects the peers to ask for headers. Far from the end of the chain it asks one peer at a time, because all have the
- * same headers. The next one follows when a peer has sent all headers or does not answer. Times are milliseconds of one
- * clock.
+ * Far from the end of the chain it asks one peer at a time, because all have the same headers. The next one follows
+ * when a peer has sent all headers or does not answer. Milliseconds of one clock.
  */
 export class HeaderSync {
   private readonly peers = new Map<PeerId, HeaderPeer>()
@@ -102,8 +101,8 @@ export class HeaderSync {
   }
 
   /**
-   * Whether to ask for headers of blocks announced by hash. Without header sync, a peer is asked once, as its
-   * announcements may be worthless. Source: upstream `m_inv_triggered_getheaders_before_sync`.
+   * Without header sync, a peer is asked once for headers of announced hashes, which may be worthless. Source: upstream
+   * `m_inv_triggered_getheaders_before_sync`.
    */
   follows(id: PeerId): boolean {
     const peer = this.peers.get(id)
@@ -116,7 +115,7 @@ export class HeaderSync {
     this.peers.delete(id)
   }
 
-  /** Whether a peer may be asked now, which is then recorded. One request may be unanswered. */
+  /** The request is recorded. One may be unanswered. */
   ask(id: PeerId, now: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
@@ -177,15 +176,15 @@ export class HeaderSync {
     }
   }
 
-  /** Ends header sync with a peer without an answer. It can start again. */
+  /** It can start again. */
   restart(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
   }
 
   /**
-   * A full answer had no new header, as another peer was faster. Header sync then continues with that one alone, unless
-   * it is silent. Returns whether it does.
+   * A full answer had no new header, as another peer was faster. Returns whether header sync continues with that one
+   * alone.
    */
   overtaken(id: PeerId, now: Millis): boolean {
     const peer = this.peers.get(id)
@@ -240,9 +239,9 @@ export class HeaderSync {
   }
 
   /**
-   * The peer to drop for its time limit: the only one asked, or a silent one beside another, if there is another
-   * outbound peer. The other's time limit restarts, as our own link may be slow. Otherwise the peer itself restarts.
-   * Source: upstream `net_processing.cpp`, `SendMessages`.
+   * The only peer asked, or a silent one beside another, if there is another outbound peer. The other's time limit
+   * restarts, as our own link may be slow. Otherwise the peer itself restarts. Source: upstream `net_processing.cpp`,
+   * `SendMessages`.
    */
   late(now: Millis, age: number): PeerId | undefined {
     for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined

@@ -8,8 +8,8 @@ export interface Choice {
 }
 
 /**
- * Selects the peers that send compact blocks unsolicited: the last three that were first with a new block, at least one
- * of them outbound. Source: upstream `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
+ * The last three peers that were first with a new block, at least one of them outbound. Source: upstream
+ * `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 export class HighBandwidth {
   /** Least recently useful first. */

@@ -18,8 +18,7 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
 }
 
 /**
- * A peer's compact blocks that wait for transactions, oldest first; `undefined` if reconstruction failed and the whole
- * block was requested. Their memory counts in the peer's account.
+ * Oldest first; `undefined` if reconstruction failed and the whole block was requested. Counted in the peer's memory.
  */
 export class PartialBlocks {
   private readonly account: MemoryAccount
@@ -64,7 +63,7 @@ export class PartialBlocks {
     this.blocks.delete(id)
   }
 
-  /** Returns whether it is the first attempt for the block with this peer's data. */
+  /** Per block, with this peer's data. */
   attempt(id: HeaderId): boolean {
     if (this.attempts.has(id)) return false
     this.attempts.add(id)

@@ -18,8 +18,8 @@ const moved = ({ average, value }: { readonly average: number | undefined; reado
   average === undefined ? value : average + WEIGHT * (value - average)
 
 /**
- * Rates a peer by moving averages of latency and rate, and its failures. Decides the order of peers and the blocks in
- * flight: twice the bandwidth-delay product, to keep distant and fast peers busy. Milliseconds of one clock.
+ * Rates a peer by latency, rate and failures. Blocks in flight are twice the bandwidth-delay product, to keep distant
+ * and fast peers busy. Milliseconds of one clock.
  */
 export class PeerScore {
   /** Average time from request to block; `undefined` before the first. */

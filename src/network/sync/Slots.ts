@@ -6,14 +6,13 @@ export class Lease {
     this.free = free
   }
 
-  /** Does nothing after an earlier release or a handover. */
   release(): void {
     const { free } = this
     this.free = undefined
     free?.()
   }
 
-  /** Passes the slot to a new lease. This one does nothing from now on. */
+  /** This lease does nothing from now on. */
   handOver(): Lease {
     const lease = new Lease(this.free ?? (() => undefined))
     this.free = undefined
@@ -21,9 +20,7 @@ export class Lease {
   }
 }
 
-/**
- * A fixed number of slots. Each used one is a lease that can still be released. Synchronous, to share between fibers.
- */
+/** Each used slot is a lease that can still be released. Synchronous, to share between fibers. */
 export class Slots {
   readonly limit: number
   private taken = 0

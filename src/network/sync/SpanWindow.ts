@@ -55,7 +55,6 @@ export class SpanWindow extends DownloadWindow {
     return { headers, end: height < first ? "chain" : height < last ? "window" : "before" }
   }
 
-  /** Oldest first, as these blocks join the window in this order. */
   private addAbove(peer: DownloadPeer, most: number, headers: Array<HeaderId>): void {
     const { isMissing, tree } = this.options
     const { high } = this.span.taken()

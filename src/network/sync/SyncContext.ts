@@ -62,9 +62,7 @@ type SyncPeerView =
   & Readonly<Pick<SyncPeer, "peer" | "best" | "lastBlock" | "lastAnnouncement">>
   & { readonly presync: Pick<Presync, "lookedAt"> | undefined }
 
-/**
- * The loop's state, as fibers of peers see it. They change only `slots`: they take one and hand it over with the block.
- */
+/** The loop's state, as fibers of peers see it. They change only `slots`. */
 export interface SyncView {
   readonly tree: HeaderTree
   readonly params: ConsensusParams
@@ -106,11 +104,10 @@ export interface SyncContext extends SyncView {
   /** Whether to request compact blocks, which the mempool of a node without transactions of peers would not fill. */
   readonly wantsCompact: boolean
   readonly blockOrder: BlockOrder
-  /** Ends the comparison of the headers of peers when it is time. */
   readonly compare: () => void
   /** Blocks that the operator requested and that have not arrived. */
   readonly fetched: Set<HeaderId>
-  /** A random number from 0 to below 2^bits, for bits up to 64. */
+  /** Below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
   readonly wake: () => void
   initial: boolean
@@ -141,10 +138,9 @@ export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): v
 }
 
 /**
- * Whether a refused header or block is misbehaviour (reference/protocol.md 6.11). A wrong clock is not. An inbound peer
- * need not know that a block was found invalid; an outbound peer must be on our chain unless the operator chose it.
- * Compact blocks may be relayed before full validation (BIP 152), but not without work. Source: upstream
- * `net_processing.cpp`, `MaybePunishNodeForBlock`.
+ * See reference/protocol.md 6.11. A wrong clock is no offence. An inbound peer need not know that a block was found
+ * invalid; an outbound peer must be on our chain unless the operator chose it. Compact blocks may be relayed before
+ * full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
  */
 export const isOffence = (
   { kind, reason }: Reject,
@@ -156,7 +152,6 @@ export const isOffence = (
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
 }
 
-/** Whether the data of a known block is missing and not on its way to the chain. */
 export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 

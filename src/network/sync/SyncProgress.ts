@@ -25,9 +25,7 @@ interface Place {
   readonly blocks: number
 }
 
-/**
- * Logs the progress of a long download, and once that it is stuck unless peers are missing. Milliseconds of one clock.
- */
+/** Reports that a download is stuck once, unless peers are missing. Milliseconds of one clock. */
 export class SyncProgress {
   private told: Place | undefined
   private last: { readonly time: number; readonly blocks: number } | undefined

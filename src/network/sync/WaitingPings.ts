@@ -4,15 +4,14 @@ import type { BlockOrder } from "./BlockOrder.ts"
 /** Milliseconds, as a long reorg must not silence a peer. */
 const LONGEST_WAIT = 20_000
 
-/** A ping that waits until the blocks before it are in the chain or refused. */
 export interface WaitingPing {
   readonly peer: PeerId
   readonly answer: () => void
 }
 
 /**
- * Pings after blocks. The answer says that these blocks have their effect, as in the reference node, which handles each
- * peer's messages one after the other. Blocks that wait for predecessors delay no answer.
+ * The answer says that the blocks before a ping have their effect, as in the reference node. Blocks that wait for
+ * predecessors delay no answer.
  */
 export class WaitingPings {
   private readonly blockOrder: Pick<BlockOrder, "isPassing">

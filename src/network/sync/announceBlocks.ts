@@ -56,7 +56,6 @@ export const announcementFor = (
   return connects && wantsHeaders ? { type: "headers", ids } : { type: "inv", id: tip }
 }
 
-/** Announces the tip to all peers, each in its preferred form. */
 export class Announcer {
   private readonly context: SyncContext
   private announced: HeaderId
@@ -67,7 +66,7 @@ export class Announcer {
     this.announced = context.tree.tip()
   }
 
-  /** Announces new blocks, unless the node is far behind and peers already know them. */
+  /** Unless the node is far behind and peers already know the blocks. */
   readonly tell: Effect.Effect<void> = Effect.suspend(() => {
     const { initial, loading, peers, tree } = this.context
     const tip = tree.tip()

@@ -44,8 +44,8 @@ const branchTo = ({ tree }: SyncContext, last: HeaderId): ReadonlyArray<HeaderId
 }
 
 /**
- * Requests blocks announced with headers from this peer, whatever it has or offers, if they have at least the work of
- * our tip and that is recent. Recorded as sent. Source: upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
+ * From this peer, whatever it has or offers, if the blocks have at least the work of our recent tip. Recorded as sent.
+ * Source: upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
  */
 export const fetchAnnounced = (
   context: SyncContext,

@@ -34,7 +34,6 @@ const MOST_AHEAD = 288
 /** Maximum peers remembered for blocks that are not validated yet. */
 const MOST_SOURCES = 4096
 
-/** An unsolicited block holds a slot. */
 export type BlockAdmission =
   | { readonly queued: false }
   | { readonly queued: true; readonly slot: Lease | undefined }
@@ -67,7 +66,7 @@ const comingHeight = ({ download, tree }: SyncView, end: HeaderId): Height => {
   return tree.compareWork(tree.ancestor(end, height), tip) > 0 ? height : tree.height(tip)
 }
 
-/** Whether an unsolicited block is worth processing (reference/protocol.md 6.8). */
+/** See reference/protocol.md 6.8. */
 export const isAhead = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean => {
   const { tree } = context
   const tip = tree.tip()
@@ -80,8 +79,8 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
 export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
 
 /**
- * Processes an admitted block. The header of an unsolicited one is stored before its block, as the peer's next message
- * may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
+ * The header of an unsolicited block is stored first, as the peer's next message may build on it (upstream
+ * `validation.cpp`, `CheckBlock` and `AcceptBlock`).
  */
 export const takeBlock = (
   context: SyncContext,

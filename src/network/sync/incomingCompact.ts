@@ -45,7 +45,6 @@ interface Attempt {
   readonly first: boolean
 }
 
-/** The first peer sends the whole block, other requests are cancelled. */
 const giveUp = (
   context: SyncContext,
   state: SyncPeer,
@@ -60,7 +59,7 @@ const giveUp = (
   }
 }
 
-/** Replaces the oldest partial block. False if out of memory. */
+/** False if out of memory. */
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,

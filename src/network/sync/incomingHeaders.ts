@@ -25,13 +25,13 @@ const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArr
   peer.post({ type: "getheaders", version: LOCATOR_VERSION, locator, stop: ANY })
 }
 
-/** Requests the next headers of a low-work chain, with our best chain in case the peer's changed. */
+/** Includes our best chain, in case the peer's changed. */
 const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
 /**
- * Requests the headers after a given one, or continues the check of a low-work chain. The question includes what the
- * peer is known to have, so that no two answers are the same.
+ * Or continues the check of a low-work chain. Includes what the peer is known to have, so that no two answers are the
+ * same.
  */
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
   const { tree } = context
@@ -64,8 +64,8 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
 const LOOK_BACK = 16
 
 /**
- * Asks a peer that has sent no header once more, from further back, if the block of our best header is missing: its
- * chain may end below. It is asked for no block while its position is unknown.
+ * Asks a peer without headers once more, from further back, if the block of our best header is missing: its chain may
+ * end below.
  */
 const lookBack = (context: SyncContext, state: SyncPeer): void => {
   const { tree } = context
@@ -167,7 +167,7 @@ const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void =
 const lacksAnchor = ({ params, tree }: SyncContext, { header: { prevHash } }: BlockHeader): boolean =>
   tree.height(GENESIS) > 0 && equal(prevHash, decodeBlock(params.network.genesisBlock).hash)
 
-/** Whether the headers are known and in the best chain, so that they cost nothing. */
+/** Known headers cost nothing. */
 const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
   const id = tree.find(last)
   if (id === NO_HEADER) return false
@@ -176,7 +176,7 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
     (tree.height(id) <= tree.height(best) && tree.ancestor(best, tree.height(id)) === id)
 }
 
-/** Requests the next headers, to travel while these are checked. Returns whether it did. */
+/** Returns whether it asked. The answer travels while these headers are checked. */
 const askAhead = (context: SyncContext, state: SyncPeer, headers: ReadonlyArray<BlockHeader>): boolean => {
   const { tree } = context
   const [first, last] = [headers[0]?.header, headers.at(-1)?.header]

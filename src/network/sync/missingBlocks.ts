@@ -21,10 +21,8 @@ interface Search {
 }
 
 /**
- * Requests once-stored blocks of the best chain that are missing, below the window of `BlockDownload.plan`. A block
- * that a reorg must disconnect is not in the chain of peers on the other branch, but any of them may still have it.
- * Peers are asked in turn, repeatedly, and need not answer: these requests are not recorded in the download, and the
- * block is accepted from any peer at any time. Times are milliseconds of one clock.
+ * Requests once-stored blocks that are missing below the window of `BlockDownload.plan`. Peers are asked in turn,
+ * repeatedly, and need not answer; the block is accepted from any peer at any time. Milliseconds of one clock.
  */
 export class MissingBlocks {
   private readonly download: BlockDownload

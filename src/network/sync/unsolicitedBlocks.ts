@@ -52,11 +52,9 @@ export interface BlockSenders {
   readonly offered: (event: (handled: () => void) => SyncEvent) => Effect.Effect<void>
 }
 
-/** Handles blocks in the fibers of their peers, where an unsolicited one waits for one of few slots. */
 export const blockReception = ({ offered, queued, view }: BlockSenders) => {
   /**
-   * Waits for a free slot in the fiber of the peer. If a block was dropped, its successors would seem to lack a
-   * predecessor, and their peer would seem to misbehave.
+   * If a block was dropped, its successors would seem to lack a predecessor, and their peer would seem to misbehave.
    */
   const slotFreed = Effect.async<void>((resume) => {
     const giveUp = view.slots.whenFreed(() => resume(Effect.void))

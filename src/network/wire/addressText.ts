@@ -59,7 +59,7 @@ const formatIpv6 = (bytes: Bytes): string => {
   return length < 2 ? text(groups) : `${text(groups.slice(0, start))}::${text(groups.slice(start + length))}`
 }
 
-/** As the reference node shows it, without a port. */
+/** Without a port, as in the reference node. */
 export const formatNetAddress = ({ bytes, network }: NetAddress): string => {
   switch (network) {
     case "ipv4":
@@ -128,7 +128,7 @@ const parseI2p = (name: string): NetAddress | undefined => {
   return bytes === undefined ? undefined : { network: "i2p", bytes }
 }
 
-/** Parses IPv4, IPv6, a Tor service or an I2P destination; `undefined` for others. CJDNS counts as IPv6. */
+/** Includes Tor services and I2P destinations. CJDNS counts as IPv6. */
 export const parseNetAddress = (text: string): NetAddress | undefined => {
   const lower = text.toLowerCase()
   if (lower.endsWith(".onion")) return parseOnion(lower.slice(0, -".onion".length))

@@ -13,8 +13,8 @@ export interface Codec<A> {
 }
 
 /**
- * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). Either consequence disconnects the peer;
- * `misbehaving` also discourages its address.
+ * Breaks a rule that honest peers keep (reference/protocol.md 6.11). The peer is disconnected; `misbehaving` also
+ * discourages its address.
  */
 export class ProtocolViolation extends DecodeError {
   readonly consequence: "misbehaving" | "disconnect"
@@ -60,7 +60,7 @@ export const codec = <A>(
 
 export const emptyCodec = <A>(message: A): Codec<A> => ({ decode: () => message, encode: () => [] })
 
-/** Name of a list, and the size of its smallest entry in bytes. */
+/** `smallest`: bytes of the smallest entry. */
 export interface ListField {
   readonly field: string
   readonly smallest: number
@@ -118,6 +118,6 @@ export const writePort = (writer: Writer, port: number): void => {
   writer.u8(port >> 8).u8(port & 0xff)
 }
 
-/** A count as separate bytes, for messages in parts. */
+/** For messages in parts. */
 export const countBytes = (count: number): Uint8Array =>
   new Writer(compactSizeLength(count)).compactSize(count).written()

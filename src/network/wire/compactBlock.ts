@@ -11,9 +11,8 @@ import type { CmpctBlock } from "./messages/compact.ts"
 const NODE_SIZE = 64
 
 /**
- * Whether the transactions of a block are not, or may not be, those that its header commits to. Its faults then do not
- * invalidate the hash. `segwitActive`: whether witnesses are allowed at its height. Source: upstream `validation.cpp`,
- * `IsBlockMutated`.
+ * Whether the transactions may not be those that the header commits to. Faults then do not invalidate the hash.
+ * `segwitActive`: witnesses are allowed. Source: upstream `validation.cpp`, `IsBlockMutated`.
  */
 export const isMutated = (block: Block, segwitActive: boolean): boolean => {
   const { header, merkle, transactions } = block
@@ -116,7 +115,7 @@ class ShortIds {
   }
 }
 
-/** Inserts candidates with matching short ids. If two different ones match, neither is used. */
+/** If two different candidates match, neither is used. */
 const placeCandidates = (
   transactions: Array<Transaction | undefined>,
   { candidates, ids, key }: { readonly ids: ShortIds; readonly key: SipKey; readonly candidates: Iterable<Transaction> }

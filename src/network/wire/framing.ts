@@ -31,8 +31,8 @@ export class FramingError extends Error {
 export type Framed =
   | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
   /**
-   * Dropped without penalty: wrong checksum, unprintable command, or a payload longer than its command allows.
-   * `command` is fit for display; `size` is the payload's.
+   * Dropped without penalty: wrong checksum, unprintable command, or a payload too long for its command. `size` is the
+   * payload's.
    */
   | {
     readonly type: "dropped"
@@ -80,9 +80,8 @@ export interface FrameLimits {
 }
 
 /**
- * Splits a byte stream into frames, for any chunk sizes. Holds at most one payload, whose memory grows with the
- * received bytes, not with the announced length. Each byte is copied a bounded number of times. Payloads are never
- * views of the chunks.
+ * Holds at most one payload, whose memory grows with the received bytes, not with the announced length. Each byte is
+ * copied a bounded number of times. Payloads are never views of the chunks.
  */
 export class FrameParser {
   private readonly magic: Bytes
@@ -184,7 +183,7 @@ export class FrameParser {
     return size
   }
 
-  /** Doubles the buffer to at least `size` bytes, up to the payload's length. */
+  /** Up to the payload's length. */
   private reserve(size: number, { length }: Pending): boolean {
     if (size <= this.payload.length) return true
     const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
@@ -218,11 +217,7 @@ export class FrameParser {
   }
 }
 
-/**
- * Copies each part once.
- *
- * @throws RangeError for a command or a payload that no frame can carry.
- */
+/** @throws RangeError for a command or a payload that no frame can carry */
 export const encodeFrame = (magic: Bytes, command: string, parts: ReadonlyArray<Bytes>): Uint8Array => {
   let length = 0
   for (const part of parts) length += part.length

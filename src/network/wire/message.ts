@@ -237,8 +237,8 @@ export interface Owed {
 const EVERYTHING: Owed = { headers: true, blocks: true }
 
 /**
- * The largest payload of an honest peer for a command, with a margin. Far below the protocol's 32 MiB, so that a
- * hundred peers cannot make this node hold 32 MiB each.
+ * With a margin over honest peers, but far below the protocol's 32 MiB, which a hundred peers could make this node
+ * hold.
  */
 export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
   const isOwed = command === "headers" ? owed.headers : owed.blocks

@@ -3,7 +3,6 @@ import { hasPrefix, IPV4_MAPPED, type NetAddress, type UnknownAddress } from "./
 
 /** Types of addresses, and groups that probably have one operator (upstream `netaddress.cpp`, `netgroup.cpp`). */
 
-/** The first `bits` bits are those of `prefix`. */
 interface Range {
   readonly prefix: ReadonlyArray<number>
   readonly bits: number
@@ -74,7 +73,7 @@ const HE_NET = Uint8Array.of(0x20, 0x01, 0x04, 0x70)
 
 const CJDNS_PREFIX = 0xfc
 
-/** Whether a node can have an address, including on a private network. */
+/** Including addresses of a private network. */
 export const isValid = (address: NetAddress | UnknownAddress): address is NetAddress => {
   const { bytes, network } = address
   switch (network) {
@@ -117,7 +116,7 @@ export const linkedIpv4 = (address: NetAddress): Bytes | undefined => {
   return tunnel.inverted ? inner.map((byte) => ~byte) : inner
 }
 
-/** The first bits of an address; the rest of the last byte is ones. */
+/** The rest of the last byte is ones. */
 const firstBits = (bytes: Bytes, bits: number): Bytes => {
   const group = bytes.slice(0, Math.ceil(bits / 8))
   const last = group.length - 1
@@ -126,9 +125,9 @@ const firstBits = (bytes: Bytes, bits: number): Bytes => {
 }
 
 /**
- * Addresses of one group are assumed to have one operator. /16 of IPv4, even if embedded in IPv6; /32 of IPv6, /36 in
- * he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable addresses share one group. Source:
- * upstream `netgroup.cpp`, `GetGroup`.
+ * Addresses that probably have one operator: /16 of IPv4, even if embedded in IPv6; /32 of IPv6, /36 in he.net's range;
+ * the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable addresses share one group. Source: upstream
+ * `netgroup.cpp`, `GetGroup`.
  */
 export const networkGroup = (address: NetAddress): string => {
   if (!isRoutable(address)) return "unroutable"

@@ -55,7 +55,7 @@ export interface BlockStart {
   readonly transactions: number
 }
 
-/** Decodes the start of a `block` or `cmpctblock`, to check it before its transactions. Throws `DecodeError`. */
+/** Throws `DecodeError`. */
 export const peekBlock = (type: BlockStart["type"], payload: Bytes): BlockStart => {
   const reader = new Reader(payload)
   const header = readBlockHeader(reader)
@@ -70,9 +70,8 @@ const NONCE_SIZE = 8
 export const STEP = 0x10000
 
 /**
- * Decodes a `block` and yields so that other peers get a turn. It computes the txids as well, a large part of the
- * validation cost. It keeps no wtxid, which would take 230 bytes of the heap while a block waits; the check of the
- * witness commitment hashes the witnesses. Throws `DecodeError`.
+ * Yields to other peers and computes the txids, a large part of the validation cost. Keeps no wtxid, which would take
+ * 230 bytes of the heap while a block waits. Throws `DecodeError`.
  */
 export function* readBlockInSteps(payload: Bytes): Generator<undefined, BlockMessage> {
   const reading = new BlockReading(new Reader(payload))

@@ -7,7 +7,7 @@ import { Writer } from "../../../protocol/Writer.ts"
 import { type Codec, codec, countBytes, type CountLimit, ProtocolViolation, readList } from "../codec.ts"
 import { STEP } from "./block.ts"
 
-/** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
+/** BIP 152, version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
 
 /** `sendcmpct` with another version has no effect. */
 export const COMPACT_VERSION = 2n
@@ -48,7 +48,6 @@ export interface PrefilledTransaction {
   readonly transaction: Transaction
 }
 
-/** A block with 6-byte ids in place of transactions that the receiver probably has. */
 export interface CmpctBlock {
   readonly type: "cmpctblock"
   readonly header: BlockHeader
@@ -140,7 +139,7 @@ export const getblocktxn = codec<GetBlockTxn>(
   }
 )
 
-/** The transactions requested by `getblocktxn`, in that order. */
+/** In the order of `getblocktxn`. */
 export interface BlockTxn {
   readonly type: "blocktxn"
   readonly hash: Bytes

@@ -59,7 +59,6 @@ export const FULL_HEADERS_SIZE = 4 * 1024 * 1024
 /** See reference/protocol.md 6.7: 6 MiB. */
 export const MAX_HEADERS_SIZE = 6 * 1024 * 1024
 
-/** Headers with their merged-mining proofs. */
 export interface Headers {
   readonly type: "headers"
   readonly headers: ReadonlyArray<BlockHeader>
@@ -103,7 +102,6 @@ export const isFullHeaders = (
   { count, peerVersion, size }: { readonly count: number; readonly size: number; readonly peerVersion: number }
 ): boolean => count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
 
-/** Whether the size of headers is a violation by, or too much for, a peer with this version. */
 export const isTooLongHeaders = (
   { peerVersion, size }: { readonly size: number; readonly peerVersion: number }
 ): boolean => peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE

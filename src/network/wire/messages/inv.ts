@@ -31,7 +31,6 @@ export const isBlockItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.block || type === ItemType.filteredBlock || type === ItemType.compactBlock ||
   type === ItemType.witnessBlock
 
-/** Type and hash. */
 export const ITEM_SIZE = 36
 
 /** Items kept of an `inv` (reference/protocol.md 6.9): the maximum of open announcements per peer. */
@@ -43,7 +42,7 @@ export interface ItemList extends Iterable<InventoryItem> {
   at(index: number): InventoryItem | undefined
 }
 
-/** Items in one buffer, each becoming an object with a view only on access. */
+/** Each item becomes an object with a view only on access. */
 export class PackedItems implements ItemList {
   readonly length: number
   private readonly bytes: Bytes
@@ -81,7 +80,7 @@ export const hasItem = (items: ItemList, wanted: (item: InventoryItem) => boolea
   return false
 }
 
-/** Reads items as one view of the payload. Beyond `kept` items, the rest and its memory are dropped. */
+/** Beyond `kept` items, the rest and its memory are dropped. */
 const readItems = (reader: Reader, limit: CountLimit | undefined, kept = Infinity): PackedItems => {
   const count = reader.count("inventory", ITEM_SIZE)
   if (limit !== undefined) checkCount(reader, { field: "inventory", count }, limit)

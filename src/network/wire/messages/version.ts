@@ -4,7 +4,7 @@ import type { Writer } from "../../../protocol/Writer.ts"
 import { codec, emptyCodec, readPort, writePort } from "../codec.ts"
 import { fromIpv6, type NetAddress, toIpv6 } from "../netAddress.ts"
 
-/** The handshake messages (reference/protocol.md 6.5). */
+/** See reference/protocol.md 6.5. */
 
 /** Protocol: upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT = 256
@@ -19,7 +19,7 @@ export const Services = {
   p2pV2: 0x800n
 } as const
 
-/** An address as in `version`, without the time of `addr`. */
+/** Without the time of `addr`. */
 export interface VersionAddress {
   readonly services: bigint
   readonly address: NetAddress
@@ -124,7 +124,6 @@ export const sendtxrcncl = codec<SendTxRcncl>(
   (writer, { salt, version }) => writer.u32(version).u64(salt)
 )
 
-/** A former operator broadcast, ignored by this node. */
 export interface Alert {
   readonly type: "alert"
   readonly payload: Bytes

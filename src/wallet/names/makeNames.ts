@@ -156,7 +156,7 @@ const cancelRegistration = (
       return yield* new InvalidWalletRequest({ code: "missing", reason: "no registration of this name is under way" })
     }
     if (entry.step === "revealed") {
-      const reason = "the registration of this name can not be called off: its name_firstupdate is sent"
+      const reason = "the registration of this name cannot be cancelled: its name_firstupdate is sent"
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
     const key = nameKey(name)

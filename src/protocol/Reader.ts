@@ -30,10 +30,7 @@ export class DecodeError extends Error {
   }
 }
 
-/**
- * A cursor over received bytes. Each read takes the name of its field for the message of the `DecodeError` that it
- * throws past the end. `bytes` returns views, not copies.
- */
+/** Each read takes the name of its field for the message of the `DecodeError` past the end. `bytes` returns views. */
 export class Reader {
   readonly source: Bytes
   offset: number
@@ -129,7 +126,6 @@ export class Reader {
     return count
   }
 
-  /** A view of a byte string after its length. */
   varBytes(field: string): Uint8Array {
     return this.bytes(this.compactSize(field), field)
   }

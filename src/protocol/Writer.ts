@@ -3,7 +3,7 @@ import type { Bytes } from "./bytes.ts"
 export const compactSizeLength = (value: number): number =>
   value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
 
-/** A growing buffer, the counterpart of `Reader`. Numbers are little endian. */
+/** Numbers are little endian. */
 export class Writer {
   private buffer: Uint8Array
   private view: DataView

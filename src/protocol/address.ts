@@ -13,7 +13,7 @@ export type Destination =
   | { readonly kind: "scripthash"; readonly hash: Bytes }
   | { readonly kind: "witness"; readonly version: number; readonly program: Bytes }
 
-/** Why a text is not an address, in the reference node's words, and which characters are probably wrong. */
+/** In the reference node's words. */
 export interface AddressError {
   readonly error: string
   /** Positions in bytes of UTF-8. Only for bech32. */
@@ -53,8 +53,8 @@ const witnessOf = (script: Bytes): Destination | undefined => {
 }
 
 /**
- * Returns the destination of a P2PKH, P2SH or witness program script, as a view of it, and `undefined` for any other
- * script, including bare public keys. Source: namecoin-core `addresstype.cpp`, `ExtractDestination`.
+ * A view of the script; `undefined` for other scripts, including bare public keys. Source: namecoin-core
+ * `addresstype.cpp`, `ExtractDestination`.
  */
 export const destinationOf = (script: Bytes): Destination | undefined => {
   const keyHash = hashWithin(script, P2PKH_HEAD, P2PKH_TAIL)
@@ -64,7 +64,6 @@ export const destinationOf = (script: Bytes): Destination | undefined => {
   return witnessOf(script)
 }
 
-/** The inverse of `destinationOf`. */
 export const scriptOf = (destination: Destination): Uint8Array => {
   switch (destination.kind) {
     case "pubkeyhash":
@@ -121,9 +120,8 @@ const parseSegwit = (network: Network, text: string): { readonly destination: De
 const MAX_MISTYPED_BYTES = 100
 
 /**
- * Parses an address of a network. Tries Base58Check first: mainnet has legacy addresses that begin with `NC`, like its
- * segwit prefix (reference/protocol.md 1.4). Ignores white space around a legacy address. Source of rules and words:
- * namecoin-core `key_io.cpp`, `DecodeDestination`.
+ * Tries Base58Check first: mainnet has legacy addresses that begin with `NC`, like its segwit prefix
+ * (reference/protocol.md 1.4). Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
 export const decodeAddress = (
   network: Network,

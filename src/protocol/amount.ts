@@ -10,20 +10,20 @@ export const MAX_MONEY = 21_000_000 * COIN
 
 export const isMoney = (amount: number): boolean => amount >= 0 && amount <= MAX_MONEY
 
-/** Returns an amount as NMC with all decimals and no exponent: `-0.01024800`. Throws `RangeError` for a fraction. */
+/** `-0.01024800`: all decimals, no exponent. Throws `RangeError` for a fraction. */
 export const formatAmount = (units: number | bigint): string => {
   const exact = typeof units === "number" && !Number.isSafeInteger(units) ? BigInt(units) : units
   const digits = String(exact < 0 ? -exact : exact).padStart(AMOUNT_DECIMALS + 1, "0")
   return `${exact < 0 ? "-" : ""}${digits.slice(0, -AMOUNT_DECIMALS)}.${digits.slice(-AMOUNT_DECIMALS)}`
 }
 
-/** The same with at least two decimals: `0.01`. Upstream `util/moneystr.cpp`, `FormatMoney`. */
+/** At least two decimals: `0.01`. Upstream `util/moneystr.cpp`, `FormatMoney`. */
 export const formatMoney = (units: number): string => formatAmount(units).replace(/0{1,6}$/, "")
 
 /** The same with as few decimals as possible: `1`. */
 export const shortAmount = (units: number): string => formatAmount(units).replace(/\.?0+$/, "")
 
-/** An amount with its unit, for people: `0.01 NMC`. */
+/** `0.01 NMC`. */
 export const amountText = (units: number): string => `${shortAmount(units)} NMC`
 
 /** An estimate, rounded up to at most four decimals to avoid false precision. */
@@ -35,9 +35,8 @@ const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 const MAX_DIGITS = 18
 
 /**
- * Returns a decimal number with its point moved right by `decimals`; `undefined` if the text is not a number, leaves a
- * fraction or is out of range. Exact: only the last step uses a double. Upstream `util/strencodings.cpp`,
- * `ParseFixedPoint`.
+ * Moves the point right by `decimals`; `undefined` if no number, a fraction or out of range. Exact: only the last step
+ * uses a double. Upstream `util/strencodings.cpp`, `ParseFixedPoint`.
  */
 export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
   const match = DECIMAL.exec(text)
@@ -53,10 +52,10 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
   return sign === "-" ? -value : value
 }
 
-/** Reads an amount in NMC of any sign and size into the smallest unit; `undefined` as in `parseFixedPoint`. */
+/** Of any sign and size; `undefined` as in `parseFixedPoint`. */
 export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)
 
-/** Reads an amount in NMC above 0 that a person wrote into the smallest unit, or returns what is wrong with it. */
+/** Above 0; otherwise returns what is wrong with it. */
 export const writtenAmount = (text: string): { readonly units: number } | { readonly wrong: string } => {
   const plain = text.trim().replace(/\s*NMC$/i, "")
   if (plain.includes(",")) return { wrong: "Use a decimal point and no commas, as in 1.5." }

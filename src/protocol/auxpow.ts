@@ -67,5 +67,5 @@ const isNormal = (auxpow: Auxpow): boolean => {
   return true
 }
 
-/** The proof as the reference node stores and serves it, with zeros in ignored fields. */
+/** As the reference node stores and serves it, with zeros in ignored fields. */
 export const normalizeAuxpow = (auxpow: Auxpow): Auxpow => isNormal(auxpow) ? auxpow : makeAuxpow(auxpow)

@@ -31,7 +31,7 @@ const FORM = /^(1*)((?:[2-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]*)?)$/
 /** Space, tab, line feed, vertical tab, form feed, carriage return. */
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 
-/** The text without white space around it, in one pass; a pattern would take quadratic time. */
+/** In one pass; a pattern would take quadratic time. */
 const trimmed = (text: string): string => {
   let start = 0
   let end = text.length
@@ -44,7 +44,7 @@ const trimmed = (text: string): string => {
 const limbs = new Int32Array(Math.ceil(MAX_ENCODED_BYTES / 3))
 const digits = new Uint8Array(Math.ceil(MAX_ENCODED_BYTES * 1.4) + DIGITS_AT_ONCE)
 
-/** Writes the big-endian number of bytes into `limbs`, first limb first, and returns their count. */
+/** Big-endian bytes, first limb first. Returns the count. */
 const writeLimbs = (bytes: Bytes): number => {
   const count = Math.ceil(bytes.length / 3)
   for (let at = count - 1, end = bytes.length; at >= 0; at--, end -= 3) {
@@ -53,10 +53,7 @@ const writeLimbs = (bytes: Bytes): number => {
   return count
 }
 
-/**
- * Returns bytes as Base58: a `1` for each leading zero byte, then the rest as a big-endian number. Throws for more than
- * 2048 bytes.
- */
+/** A `1` for each leading zero byte, then the rest as a big-endian number. Throws for more than 2048 bytes. */
 export const encodeBase58 = (bytes: Bytes): string => {
   if (bytes.length > MAX_ENCODED_BYTES) throw new RangeError(`Base58 of ${bytes.length} bytes`)
   let zeros = 0
@@ -87,8 +84,8 @@ export const encodeBase58 = (bytes: Bytes): string => {
 }
 
 /**
- * Returns the bytes of a Base58 text; `undefined` for a wrong character, more than `maxBytes` bytes, or a text longer
- * than `MAX_BASE58_LENGTH`. Ignores white space around the digits, as namecoin-core `base58.cpp`, `DecodeBase58`.
+ * `undefined` for a wrong character, or beyond `maxBytes` or `MAX_BASE58_LENGTH`. Ignores white space around the
+ * digits, as namecoin-core `base58.cpp`, `DecodeBase58`.
  */
 export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   if (text.length > MAX_BASE58_LENGTH) return undefined
@@ -103,7 +100,7 @@ export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH)
 
 const checksumOf = (payload: Bytes): Uint8Array => hash256(payload).subarray(0, CHECKSUM_BYTES)
 
-/** The Base58 text of a payload and the first four bytes of its double SHA-256. */
+/** With the first four bytes of the double SHA-256. */
 export const encodeBase58Check = (payload: Bytes): string => encodeBase58(concat(payload, checksumOf(payload)))
 
 /** Returns the payload, at most `maxBytes` long; `undefined` if `decodeBase58` refuses it or its checksum is wrong. */

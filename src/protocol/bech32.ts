@@ -4,7 +4,7 @@ import type { Bytes } from "./bytes.ts"
 /** The constant of the checksum: bech32 for witness version 0, bech32m for others. */
 export type Bech32Variant = "bech32" | "bech32m"
 
-/** A decoded text: its lower-case prefix, and its data as 5-bit values without the checksum. */
+/** The prefix is in lower case, the data are 5-bit values without the checksum. */
 export interface Bech32 {
   readonly variant: Bech32Variant
   readonly hrp: string
@@ -27,10 +27,7 @@ const CODECS = { bech32, bech32m } as const
 /** One to 83 printable ASCII characters, none in upper case. */
 const HRP = /^[!-@[-~]{1,83}$/
 
-/**
- * Returns the text of 5-bit values under a lower-case prefix. Throws `RangeError` for a prefix outside BIP 173 and for
- * a text longer than 90 characters.
- */
+/** Throws `RangeError` for a prefix outside BIP 173 and for a text longer than 90 characters. */
 export const encodeBech32 = (variant: Bech32Variant, hrp: string, values: ReadonlyArray<number>): string => {
   if (!HRP.test(hrp)) throw new RangeError(`not a lower-case bech32 prefix: ${hrp}`)
   if (hrp.length + 1 + values.length + CHECKSUM_LENGTH > MAX_BECH32_LENGTH) {
@@ -44,7 +41,7 @@ const decodeVariant = (variant: Bech32Variant, text: string): Bech32 | undefined
   return decoded === undefined ? undefined : { variant, hrp: decoded.prefix, values: decoded.words }
 }
 
-/** Returns the parts of a bech32 or bech32m text, or `undefined`. `locateErrors` in bech32Errors.ts tells why. */
+/** `locateErrors` in bech32Errors.ts tells why a text is invalid. */
 export const decodeBech32 = (text: string): Bech32 | undefined => {
   // A wrong checksum throws inside the library, which is slow, so the likelier variant goes first.
   const version = text.charAt(text.lastIndexOf("1") + 1)
@@ -81,7 +78,6 @@ export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly 
   return { hrp, version, program }
 }
 
-/** Returns the content of a segwit address with any prefix, or `undefined`. */
 export const decodeSegwit = (text: string): Segwit | undefined => {
   const decoded = decodeBech32(text)
   if (decoded === undefined) return undefined

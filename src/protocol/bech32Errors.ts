@@ -28,8 +28,8 @@ const CHECKSUM_CONSTANTS: Readonly<Record<Bech32Variant, number>> = { bech32: 1,
 const GENERATOR = Int32Array.of(0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)
 
 /**
- * Multiplies a remainder by x, adds a 5-bit value, and reduces by the 30-bit generator. positional: runs thousands of
- * times per address
+ * Multiplies by x, adds a 5-bit value, and reduces by the 30-bit generator. positional: runs thousands of times per
+ * address
  */
 const remainderStep = (remainder: number, value: number): number => {
   const top = remainder >>> 25

@@ -12,13 +12,13 @@ export interface BlockHeader {
   readonly auxpow: Auxpow | undefined
 }
 
-/** Reads a header, and the proof if the version announces one. Throws `DecodeError`. */
+/** Throws `DecodeError`. */
 export const readBlockHeader = (reader: Reader): BlockHeader => {
   const header = readHeader(reader)
   return { header, auxpow: header.hasAuxpowFlag ? readAuxpow(reader) : undefined }
 }
 
-/** The serialized header and proof. Fields of the proof that no rule checks are zero. */
+/** Fields of the proof that no rule checks are zero. */
 export const encodeBlockHeader = ({ auxpow, header }: BlockHeader): Uint8Array =>
   auxpow === undefined ? header.bytes : concat(header.bytes, normalizeAuxpow(auxpow).bytes)
 

@@ -5,7 +5,7 @@ export type Bytes = Uint8Array
 
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** Whether two byte strings are equal. Not constant time, so never for secrets. */
+/** Not constant time, so never for secrets. */
 export const equal = (a: Bytes, b: Bytes): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
@@ -70,7 +70,7 @@ const HEX = /^(?:[0-9a-fA-F]{2})*$/
 /** Whether a text is an even number (or none) of hexadecimal digits. */
 export const isHex = (text: string): boolean => HEX.test(text)
 
-/** Returns the bytes of hexadecimal digits in any case, or `undefined`. */
+/** Digits in any case. */
 export const fromHex = (text: string): Uint8Array | undefined => {
   if (!isHex(text)) return undefined
   const bytes = new Uint8Array(text.length / 2)
@@ -84,7 +84,6 @@ export const reversed = (bytes: Bytes): Uint8Array => new Uint8Array(bytes).reve
 /** A hash as displayed: reversed, in hexadecimal. */
 export const displayHash = (hash: Bytes): string => toHex(reversed(hash))
 
-/** The hash displayed as these 64 hexadecimal digits, or `undefined`. */
 export const parseDisplayHash = (text: string): Uint8Array | undefined =>
   text.length === 64 ? fromHex(text)?.reverse() : undefined
 

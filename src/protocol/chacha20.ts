@@ -15,9 +15,8 @@ const DOUBLE_ROUNDS = 10
 const rotate = (word: number, by: number): number => (word << by) | (word >>> (32 - by))
 
 /**
- * Fills `output`, a whole number of blocks, with the ChaCha20 key stream of a 32-byte key as little-endian words. Nonce
- * and first block number are zero (RFC 8439, 2.3). The state is in local variables because an array is seven times
- * slower.
+ * The ChaCha20 key stream as little-endian words, with zero nonce and first block number (RFC 8439, 2.3). Local
+ * variables, because an array is seven times slower.
  */
 export const chacha20Stream = (key: Bytes, output: Uint32Array): void => {
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength)

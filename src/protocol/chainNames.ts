@@ -6,5 +6,4 @@ const NAMES: ReadonlyMap<string, NetworkName> = new Map<Network["chainName"], Ne
   ["regtest", "regtest"]
 ])
 
-/** The network with this name in the reference node's `getblockchaininfo`; `undefined` if svcd does not know it. */
 export const networkOfChain = (chainName: string): NetworkName | undefined => NAMES.get(chainName)

@@ -90,7 +90,7 @@ export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): s
   return encodeBase58Check(bytes)
 }
 
-/** Parses an extended key of a network. Ignores white space around it. */
+/** Ignores white space around the key. */
 export const parseExtendedKey = (
   network: Network,
   text: string

@@ -34,8 +34,8 @@ const nativeCrypto = (): NativeCrypto | undefined => {
 }
 
 /**
- * A native hash function if it agrees with noble's on a sample, else noble's (some OpenSSL builds lack RIPEMD-160). The
- * digest is text because creating a `Buffer` takes longer than hashing a short input.
+ * Native if it agrees with noble's on a sample (some OpenSSL builds lack RIPEMD-160). The digest is text because
+ * creating a `Buffer` takes longer than hashing a short input.
  */
 const checked = (algorithm: string, noble: Digest): DigestInto => {
   const plain: DigestInto = (data, into, at) => into.set(noble(data), at)

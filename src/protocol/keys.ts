@@ -10,23 +10,20 @@ export type Brand<A, B extends string> = A & { readonly [brand]: B }
 
 declare const kind: unique symbol
 
-/**
- * The height of a block, 0 for genesis. Accepts any number, so heights need no conversion, but no other kind of value.
- */
+/** 0 for genesis. Accepts any number, but no other kind of value. */
 export type Height = number & { readonly [kind]?: "Height" }
 
-/** A clock time in milliseconds. Accepts any number, but no value of another kind. */
+/** Accepts any number, but no value of another kind. */
 export type Millis = number & { readonly [kind]?: "Millis" }
 
 /** Seconds since 1970, as in block headers. Accepts any number, but no value of another kind. */
 export type UnixTime = number & { readonly [kind]?: "UnixTime" }
 
-/** The number of a header in the header tree. It never changes while the node runs. */
+/** Never changes while the node runs. */
 export type HeaderId = Brand<number, "HeaderId">
 
 export const headerId = (place: number): HeaderId => place as HeaderId
 
-/** The number of a connection to a peer, counted from 0. */
 export type PeerId = Brand<number, "PeerId">
 
 export const peerId = (count: number): PeerId => count as PeerId
@@ -36,13 +33,11 @@ export type TxidKey = Brand<string, "TxidKey">
 
 export const txidKey = (txid: Bytes): TxidKey => binaryString(txid) as TxidKey
 
-/** The key of a displayed txid, or `undefined`. */
 export const txidKeyOf = (shown: string): TxidKey | undefined => {
   const txid = parseDisplayHash(shown)
   return txid === undefined ? undefined : txidKey(txid)
 }
 
-/** The displayed txid of a key. */
 export const shownTxid = (key: TxidKey): string => displayHash(fromBinaryString(key))
 
 /** A wtxid as a map key, in the form of a `TxidKey`. */

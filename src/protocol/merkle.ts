@@ -39,10 +39,7 @@ export const merkleRootOf = (count: number, write: (i: number, row: Uint8Array) 
   return { root: nodes.slice(0, 32), mutated }
 }
 
-/**
- * Computes the root from a hash and its branch. An index of -1 gives zeros. Bits of the index beyond the branch are
- * ignored (reference/protocol.md 2.5).
- */
+/** An index of -1 gives zeros. Bits of the index beyond the branch are ignored (reference/protocol.md 2.5). */
 export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
   if (index === -1) return new Uint8Array(32)
   const root = new Uint8Array(hash)
@@ -57,7 +54,6 @@ export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, inde
   return root
 }
 
-/** The branch of the hash at `index`, for `merkleBranchRoot`. */
 export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> => {
   const branch: Array<Uint8Array> = []
   let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash))

@@ -31,7 +31,6 @@ const widthsOf = (transactions: number): ReadonlyArray<number> => {
   return widths
 }
 
-/** A node of a tree by its place. */
 interface Node {
   readonly row: number
   readonly position: number
@@ -48,7 +47,6 @@ const below = (
 
 const parentOf = (left: Bytes, right: Bytes): Uint8Array => Uint8Array.from(hash256(concat(left, right)))
 
-/** All rows of a merkle tree, the txids first. */
 const merkleRows = (txids: ReadonlyArray<Bytes>): ReadonlyArray<ReadonlyArray<Bytes>> => {
   const rows = [txids]
   for (let row = txids; row.length > 1;) {
@@ -69,7 +67,6 @@ const packBits = (bits: ReadonlyArray<boolean>): Uint8Array => {
   return bytes
 }
 
-/** The part of a merkle tree that proves the transactions at the positions of `isProven`. */
 export const partialTree = (txids: ReadonlyArray<Bytes>, isProven: (position: number) => boolean): PartialTree => {
   const rows = merkleRows(txids)
   const marked: Array<ReadonlyArray<boolean>> = [txids.map((_, position) => isProven(position))]
@@ -104,7 +101,6 @@ export interface ProvenTransactions {
   readonly positions: ReadonlyArray<number>
 }
 
-/** Whether the sizes of a partial tree can belong to a block. */
 const isPlausible = ({ flags, hashes, transactions }: PartialTree): boolean =>
   transactions > 0 && transactions <= MAX_TRANSACTIONS && hashes.length <= transactions &&
   8 * flags.length >= hashes.length

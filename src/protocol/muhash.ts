@@ -28,7 +28,6 @@ const reduce = (product: bigint): bigint => {
 /** Products between two full reductions. One fold costs half as much, but lets the number grow. */
 const FOLDED = 8
 
-/** By Euclid's algorithm. */
 const inverse = (number: bigint): bigint => {
   let [a, b] = [MODULUS, number % MODULUS]
   let [x, y] = [0n, 1n]
@@ -42,7 +41,6 @@ const inverse = (number: bigint): bigint => {
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
-/** Reads little-endian bytes through hex digits. */
 const fromBytes = (bytes: Bytes): bigint => {
   let digits = "0x"
   for (let i = bytes.length - 1; i >= 0; i--) digits += HEX[bytes[i] ?? 0]
@@ -55,7 +53,6 @@ const digitAt = (digits: string, at: number): number => {
   return code < 0x3a ? code - 0x30 : code - 0x57
 }
 
-/** A number below 2^3072 as little-endian bytes. */
 type ToBytes = (number: bigint) => Uint8Array
 
 const digitsToBytes: ToBytes = (number) => {
@@ -108,8 +105,8 @@ interface Template {
 const ONES = (1n << SHIFT) - 1n
 
 /**
- * Writes the key streams over the numbers of a serialized array and reads it back, in a fifth of the time of hex
- * digits. Falls back to digits if a sample shows that the engine serializes differently.
+ * Overwrites the numbers of a serialized array and reads it back, in a fifth of the time of hex digits, if a sample
+ * shows the expected layout.
  */
 const byMemory = (native: NativeSerializer): ToNumbers => {
   const lengthOf = (count: number): number => native.serialize(new Array(count).fill(ONES)).length
@@ -171,7 +168,6 @@ const toBytes: ToBytes = fastest<bigint, Uint8Array>(
   bytesByMemory
 )
 
-/** A set as one number, and its hash. */
 export interface SettledSet {
   /** As 384 bytes: see `decodeSetNumber`. */
   readonly number: Uint8Array
@@ -196,7 +192,7 @@ export const settledSets = (sets: ReadonlyArray<MuHash>): ReadonlyArray<SettledS
   return settled
 }
 
-/** The number of a set as 384 bytes. */
+/** 384 bytes. */
 export const encodeSetNumber = (number: bigint): Uint8Array => toBytes(number)
 
 export const decodeSetNumber = (bytes: Bytes): bigint => fromBytes(bytes)

@@ -47,7 +47,7 @@ const cursor = new ScriptCursor(EMPTY)
 const readArgument = (): Bytes | undefined =>
   cursor.next() && cursor.opcode <= Op.OP_PUSHDATA4 ? cursor.data : undefined
 
-/** The operation at the cursor; `undefined` if an argument is missing. */
+/** `undefined` if an argument is missing. */
 const readOperation = (opcode: number): NameOperation | undefined => {
   const first = readArgument()
   if (first === undefined) return undefined
@@ -60,9 +60,8 @@ const readOperation = (opcode: number): NameOperation | undefined => {
 }
 
 /**
- * Parses a name script; `undefined` for any other script. Follows rules S1 to S6 of reference/protocol.md 4.2 exactly,
- * including the step back by one byte, as P2SH and witness detection use the result. Source: upstream
- * `script/names.cpp`, `CNameScript::CNameScript`.
+ * `undefined` for any other script. Follows rules S1 to S6 of reference/protocol.md 4.2 exactly, including the step
+ * back by one byte. Source: upstream `script/names.cpp`, `CNameScript::CNameScript`.
  */
 export const parseNameScript = (script: Bytes): NameScript | undefined => {
   const opcode = script[0]
@@ -99,7 +98,6 @@ const truncatedPushEnd = (script: Bytes, at: number): number => {
   return at + 1 + (width <= left ? width : 0)
 }
 
-/** The address script after a name prefix, if any. */
 export const addressScript = (script: Bytes): Bytes => parseNameScript(script)?.address ?? script
 
 /** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (reference/protocol.md 4.3). */

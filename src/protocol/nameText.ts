@@ -31,10 +31,9 @@ const decodeUtf8 = (bytes: Bytes): string | undefined => {
 }
 
 /**
- * Returns bytes as text, or `undefined` if the encoding cannot express them. In `utf8`, control characters and NUL are
- * text; overlong forms and surrogates are not. Unlike in the reference node, nor are four-byte sequences above U+10FFFF
- * (`f4 90 80 80` to `f7 bf bf bf`): no JavaScript string can hold them and strict JSON readers refuse them. Clients get
- * the encoding error and can ask for `hex`.
+ * In `utf8`, control characters and NUL are text; overlong forms and surrogates are not. Unlike in the reference node,
+ * nor are sequences above U+10FFFF (`f4 90 80 80` to `f7 bf bf bf`): no JavaScript string can hold them. Clients can
+ * ask for `hex`.
  */
 export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undefined => {
   switch (encoding) {
@@ -47,7 +46,7 @@ export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undef
   }
 }
 
-/** Returns the bytes of a text, or `undefined` if it is not valid in the encoding. */
+/** `undefined` if not valid in the encoding. */
 export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | undefined => {
   switch (encoding) {
     case "ascii":
@@ -59,7 +58,6 @@ export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | u
   }
 }
 
-/** The key of a name, or `undefined` if the text is not valid in the encoding. */
 export const keyOfText = (text: string, encoding: NameEncoding): NameKey | undefined => {
   const key = encoding === "hex" ? undefined : nameKeyOfAscii(text)
   if (key !== undefined) return key
@@ -102,10 +100,7 @@ const split = (text: string): { readonly namespace: string; readonly label: stri
   return slash === -1 ? undefined : { namespace: text.slice(0, slash + 1), label: text.slice(slash + 1) }
 }
 
-/**
- * Everything up to the first slash (`d/`), known or not. Names without a slash or with bytes outside ASCII have no
- * namespace.
- */
+/** Everything up to the first slash (`d/`), known or not. Names with bytes outside ASCII have no namespace. */
 export const namespaceOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
   return text === undefined ? undefined : split(text)?.namespace
@@ -129,7 +124,7 @@ export const classify = (name: Bytes): NameClass => {
   }
 }
 
-/** The domain of a name (`wikileaks.bit` for `d/wikileaks`), if any. */
+/** `wikileaks.bit` for `d/wikileaks`. */
 export const bitDomainOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
   return text !== undefined && classify(name) === "domain" ? `${text.slice("d/".length)}.bit` : undefined

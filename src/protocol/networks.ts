@@ -181,6 +181,5 @@ export const regtest: Network = {
 
 export const networks: Readonly<Record<NetworkName, Network>> = { mainnet, testnet, regtest }
 
-/** The network with this name in the configuration, or `undefined`. */
 export const networkNamed = (text: string): Network | undefined =>
   Object.values(networks).find(({ name }) => name === text)

@@ -3,18 +3,13 @@ import { type Bytes, equal } from "./bytes.ts"
 import type { NameSetting } from "./nameOperation.ts"
 import type { Network } from "./networks.ts"
 
-/** The words for name operations, shared by the pages, the desk and svcd-cli. */
-
 /** What an update keeps of the record that it replaces. */
 export interface KeptByUpdate {
   readonly value: boolean
   readonly owner: boolean
 }
 
-/**
- * Returns the word for an update. A new address is not called a transfer: wallets take a fresh one for each update, and
- * the node cannot know whose it is.
- */
+/** A new address is not called a transfer: wallets take a fresh one for each update. */
 export const updateWord = ({ owner, value }: KeptByUpdate): string =>
   `${value ? "renewed" : "updated"}${owner ? "" : ", new address"}`
 
@@ -34,7 +29,7 @@ const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
 /** The word for an operation without the record before it. */
 export const plainWord = (op: NameSetting["op"]): string => op === "name_firstupdate" ? "registered" : "updated"
 
-/** The word for an operation. `before` is the record that it replaces, if known. */
+/** `before` is the replaced record, if known. */
 export const operationWord = (
   network: Network,
   { address, op, value }: SetRecord,
@@ -46,5 +41,4 @@ export const operationWord = (
     : updateWord({ value: equal(value, before.value), owner: isSameOwner(network, address, before.address) })
 }
 
-/** The word for an operation that waits for a block. */
 export const waitingWord = (word: string): string => `to be ${word}`

@@ -1,10 +1,7 @@
 import type { Bytes } from "./bytes.ts"
 import { concat } from "./bytes.ts"
 
-/**
- * Opcodes by their upstream names (upstream `script/script.h`). The name opcodes are OP_1 to OP_3
- * (reference/protocol.md 4.1).
- */
+/** Upstream names (`script/script.h`). The name opcodes are OP_1 to OP_3 (reference/protocol.md 4.1). */
 export const Op = {
   OP_0: 0x00,
   OP_PUSHDATA1: 0x4c,
@@ -127,10 +124,7 @@ export const MAX_SCRIPT_SIZE = 10_000
 /** Longest stack element from a push (consensus). */
 export const MAX_SCRIPT_ELEMENT_SIZE = 520
 
-/**
- * Iterates over the instructions of a script. `next` returns false at the end and at a truncated push; `failed`
- * distinguishes the two.
- */
+/** `next` returns false at the end and at a truncated push, which sets `failed`. */
 export class ScriptCursor {
   script: Bytes
   /** The offset of the next instruction. */
@@ -145,7 +139,6 @@ export class ScriptCursor {
     this.offset = offset
   }
 
-  /** Moves to an instruction of another script. */
   begin(script: Bytes, offset = 0): void {
     this.script = script
     this.offset = offset
@@ -199,12 +192,11 @@ export const pushData = (data: Bytes): Uint8Array => {
   )
 }
 
-/** Whether a script is exactly pay-to-public-key-hash. */
 export const isPayToPubkeyHash = (script: Bytes): boolean =>
   script.length === 25 && script[0] === Op.OP_DUP && script[1] === Op.OP_HASH160 && script[2] === 20 &&
   script[23] === Op.OP_EQUALVERIFY && script[24] === Op.OP_CHECKSIG
 
-/** Whether a script is exactly pay-to-script-hash (BIP 16). */
+/** BIP 16. */
 export const isPayToScriptHash = (script: Bytes): boolean =>
   script.length === 23 && script[0] === Op.OP_HASH160 && script[1] === 20 && script[22] === Op.OP_EQUAL
 
@@ -218,8 +210,8 @@ export const witnessVersion = (script: Bytes): number => {
 }
 
 /**
- * Whether an output with this script can never be spent and so never becomes a coin: it begins with OP_RETURN or is too
- * long. Checks the whole script with its name prefix (reference/protocol.md 5.2).
+ * Begins with OP_RETURN or is too long, so the output never becomes a coin. Checks the whole script with its name
+ * prefix (reference/protocol.md 5.2).
  */
 export const isUnspendable = (script: Bytes): boolean => script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
 

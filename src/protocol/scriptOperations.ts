@@ -34,10 +34,7 @@ export const isMinimalPush = (opcode: number, data: Bytes): boolean => {
   return length > 0xffff || opcode === Op.OP_PUSHDATA2
 }
 
-/**
- * The number that an instruction pushes in its shortest form, or `undefined`. OP_1NEGATE does not count, as no template
- * has a negative number.
- */
+/** `undefined` for OP_1NEGATE, as no template has a negative number. */
 export const minimalNumber = (opcode: number, data: Bytes): number | undefined => {
   if (opcode >= Op.OP_1 && opcode <= Op.OP_16) return opcode - Op.OP_1 + 1
   if (opcode > Op.OP_PUSHDATA4 || data.length > NUMBER_BYTES) return undefined
@@ -45,8 +42,7 @@ export const minimalNumber = (opcode: number, data: Bytes): number | undefined =
 }
 
 /**
- * Whether a script is readable to its end, has only known opcodes, and pushes no overlong element. Source: upstream
- * `script/script.cpp`, `HasValidOps`.
+ * Readable to the end, only known opcodes, no overlong element. Source: upstream `script/script.cpp`, `HasValidOps`.
  */
 export const hasValidOperations = (script: Bytes): boolean => {
   const cursor = new ScriptCursor(script)

@@ -21,7 +21,7 @@ const names: ReadonlyArray<string> = (() => {
   return table
 })()
 
-/** The name of an opcode as the reference node prints it (upstream `script/script.cpp`, `GetOpName`). */
+/** Upstream `script/script.cpp`, `GetOpName`. */
 export const opcodeName = (opcode: number): string => names[opcode] ?? "OP_UNKNOWN"
 
 /** Hash types by the last byte of a signature. */
@@ -43,17 +43,15 @@ const SHORT = 4
 const shortPushText = (data: Bytes, afterNameOpcode: boolean): string =>
   afterNameOpcode && data.length > 0 ? toHex(data) : String(pushedNumber(data))
 
-/** The last byte of a signature is shown as a word. */
 const signatureText = (data: Bytes, isSignature: (data: Bytes) => boolean): string => {
   const hashType = HASH_TYPES.get(data[data.length - 1] ?? 0)
   return hashType !== undefined && isSignature(data) ? `${toHex(data.subarray(0, -1))}[${hashType}]` : toHex(data)
 }
 
 /**
- * Returns a script as text: opcodes by name, long pushes in hex, short ones as numbers, an unreadable rest as
- * `[error]`. Never fails. For scriptSigs, `isSignature` recognizes strictly encoded signatures, whose hash type is then
- * a word: `3045…90[ALL]`. Scripts that can never run are not searched for signatures. Source: upstream `core_io.cpp`,
- * `ScriptToAsmStr`.
+ * Opcodes by name, long pushes in hex, short ones as numbers, an unreadable rest as `[error]`. In scriptSigs,
+ * `isSignature` recognizes signatures, whose hash type becomes a word: `3045…90[ALL]`. Scripts that can never run are
+ * not searched. Source: upstream `core_io.cpp`, `ScriptToAsmStr`.
  */
 export const scriptText = (script: Bytes, isSignature?: (data: Bytes) => boolean): string => {
   const seek = isUnspendable(script) ? undefined : isSignature

@@ -3,10 +3,7 @@ import { addressScript } from "./nameOperation.ts"
 import { isPayToPubkeyHash, isPayToScriptHash, isPushOnly, Op, ScriptCursor, witnessVersion } from "./script.ts"
 import { isKeySized, minimalNumber } from "./scriptOperations.ts"
 
-/**
- * The form of an output script, with the parts that a payer or spender needs, as views. The names are those in the
- * reference node's answers (reference/rpc.md 3.0).
- */
+/** Parts are views. The names are those in the reference node's answers (reference/rpc.md 3.0). */
 export type ScriptTemplate =
   | { readonly type: "nonstandard" | "nulldata" | "anchor" }
   | { readonly type: "pubkey"; readonly pubkey: Bytes }
@@ -65,9 +62,8 @@ const multisig = (script: Bytes): ScriptTemplate | undefined => {
 }
 
 /**
- * Returns the template of an output script without its name prefix. Only null data is matched against the whole script,
- * so a name prefix followed by OP_RETURN is nonstandard (reference/protocol.md 5.2). Source: upstream
- * `script/solver.cpp`, `Solver`.
+ * Only null data is matched against the whole script, so a name prefix followed by OP_RETURN is nonstandard
+ * (reference/protocol.md 5.2). Source: upstream `script/solver.cpp`, `Solver`.
  */
 export const scriptTemplate = (script: Bytes): ScriptTemplate => {
   const address = addressScript(script)

@@ -16,7 +16,7 @@ export const evenKey = (x: Bytes): Uint8Array => {
 export const tapLeafHash = (version: number, script: Bytes): Uint8Array =>
   taggedHash("TapLeaf", Uint8Array.of(version), new Writer(script.length + 5).varBytes(script).written())
 
-/** The hash of two sides, the smaller first. */
+/** The smaller side goes first. */
 export const tapBranchHash = (a: Bytes, b: Bytes): Uint8Array =>
   compare(a, b) < 0 ? taggedHash("TapBranch", a, b) : taggedHash("TapBranch", b, a)
 
@@ -30,7 +30,7 @@ interface Commitment {
 export const tapTweak = ({ internalKey, merkleRoot = EMPTY }: Commitment): Uint8Array =>
   taggedHash("TapTweak", internalKey, merkleRoot)
 
-/** The output key with its parity, as a compressed key. Throws if the internal key is not on the curve. */
+/** A compressed key. Throws if the internal key is not on the curve. */
 export const tapOutput = (commitment: Commitment): Uint8Array => {
   const { Point } = secp256k1
   const tweak = Point.Fn.fromBytes(tapTweak(commitment))

@@ -41,7 +41,7 @@ export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 3
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
 
-/** The outpoint of output `index`, as on the wire. Pass `into` (36 bytes) to avoid an allocation. */
+/** Pass `into` (36 bytes) to avoid an allocation. */
 export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPOINT_SIZE)): Uint8Array => {
   into.set(txid)
   into[32] = index
@@ -110,7 +110,6 @@ export class Transaction {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
 
-  /** Writes the wtxid without keeping it. */
   wtxidInto(into: Uint8Array, at: number): void {
     if (this.hasWitness && this.knownWtxid === undefined) hash256Into(this.bytes, into, at)
     else into.set(this.wtxid, at)
@@ -138,7 +137,6 @@ export class Transaction {
     return Math.ceil(this.weight / 4)
   }
 
-  /** Whether the only input spends the null outpoint. */
   get isCoinbase(): boolean {
     const [input] = this.inputs
     return input !== undefined && this.inputs.length === 1 && isNullPrevout(input.prevout)
@@ -200,8 +198,8 @@ const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
 }
 
 /**
- * Reads the witness of input `i`, and returns whether it has items. Many short items are created on each access
- * instead: an object for a one-byte item takes some 50 bytes, and a block can have millions.
+ * Returns whether there are items. Many short items are created on each access instead: an object for a one-byte item
+ * takes some 50 bytes, and a block can have millions.
  */
 const readWitness = (reader: Reader, inputs: Array<ReadInput>, i: number): boolean => {
   const count = reader.count("witness items", 1)

@@ -32,7 +32,6 @@ const CURVE_ORDER = Uint8Array.of(
   0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41
 )
 
-/** Whether 32 big-endian bytes are a number from 1 to n - 1. */
 export const isPrivateKey = (bytes: Bytes): boolean =>
   bytes.length === KEY_BYTES && compare(bytes, CURVE_ORDER) < 0 && bytes.some((byte) => byte !== 0)
 
@@ -43,10 +42,7 @@ export const encodeWif = (network: Network, { compressed, privateKey }: Imported
   return encodeBase58Check(concat(Uint8Array.of(network.base58.wif), privateKey, flag))
 }
 
-/**
- * Parses a private key of a network. Ignores white space around it. Source: namecoin-core `key_io.cpp`, `DecodeSecret`,
- * which only reports that there is no key.
- */
+/** Ignores white space around the key. Source: namecoin-core `key_io.cpp`, `DecodeSecret`, which gives no reasons. */
 export const parseWif = (network: Network, text: string): ImportedKey | { readonly error: WifError } => {
   const payload = decodeBase58Check(text, 1 + KEY_BYTES + 1)
   if (payload === undefined) return { error: "not a Base58Check text" }

@@ -138,7 +138,7 @@ export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): v
 }
 
 /**
- * See reference/protocol.md 6.11. A wrong clock is no offence. An inbound peer need not know that a block was found
+ * See reference/protocol.md 6.11. A wrong clock is not an offence. An inbound peer need not know that a block was found
  * invalid; an outbound peer must be on our chain unless the operator chose it. Compact blocks may be relayed before
  * full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
  */

@@ -40,11 +40,10 @@ export interface MessageEvent {
   readonly message: SyncMessage
   /** For an unsolicited block, owned by the sender until the loop takes the event. */
   readonly slot?: Lease
-  /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
 }
 
-/** A peer sent an unwanted block: only its header is used. */
+/** Only the header is used. */
 export interface AnnouncedEvent {
   readonly type: "announced"
   readonly peer: Peer
@@ -88,7 +87,6 @@ const MOST_ITEMS = 1000
 /** See reference/protocol.md 6.5. */
 const COMPACT_BLOCKS_VERSION = 110_014
 
-/** Owns the sync state: handles events in order, and requests missing headers and blocks. */
 export class SyncLoop {
   private readonly context: SyncContext
   private readonly time: Pick<FiberTime, "ran">
@@ -150,7 +148,6 @@ export class SyncLoop {
     return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
 
-  /** A defect loses only this event. */
   private tried(event: SyncEvent): Effect.Effect<void> | undefined {
     const complain = (defect: unknown) =>
       Effect.logError("sync loop failed unexpectedly", { event: event.type }, defect)

@@ -58,7 +58,7 @@ class Remainder {
   }
 }
 
-/** The eight characters after `#`; `undefined` if the text has a character outside the alphabet. */
+/** `undefined` for a character outside the alphabet. */
 export const descriptorChecksum = (descriptor: string): string | undefined => {
   const remainder = new Remainder()
   let rows = 0
@@ -97,7 +97,6 @@ const isOnCurve = (x: Bytes): boolean => {
   }
 }
 
-/** A descriptor from the keys in the script alone. */
 const keyDescriptor = (template: ScriptTemplate): string | undefined => {
   switch (template.type) {
     case "pubkey":
@@ -114,9 +113,9 @@ const keyDescriptor = (template: ScriptTemplate): string | undefined => {
 }
 
 /**
- * Returns the descriptor of an output script with its checksum: from visible keys, else from the address of the whole
- * script, else as raw hex. As upstream, takes the keys of a name output from the script after its prefix, and leaves
- * out the name. Source: upstream `script/descriptor.cpp`, `InferDescriptor`.
+ * From visible keys, else the address of the whole script, else raw hex. As upstream, takes the keys of a name output
+ * from the script after its prefix, and leaves out the name. Source: upstream `script/descriptor.cpp`,
+ * `InferDescriptor`.
  */
 export const descriptorOf = (network: Network, script: Bytes): string => {
   const byKeys = keyDescriptor(scriptTemplate(script))
@@ -126,10 +125,7 @@ export const descriptorOf = (network: Network, script: Bytes): string => {
   return withChecksum(address === undefined ? `raw(${toHex(script)})` : `addr(${address})`)
 }
 
-/**
- * Returns the descriptor of the P2WSH output of a witness script: `wsh` of a multisig or miniscript. `undefined` for
- * other witness scripts; use `descriptorOf` the output then.
- */
+/** `wsh` of a multisig or miniscript; `undefined` for other witness scripts. */
 export const witnessDescriptorOf = (witnessScript: Bytes): string | undefined => {
   const template = scriptTemplate(witnessScript)
   const inner = (template.type === "multisig" ? keyDescriptor(template) : undefined) ?? miniscriptText(witnessScript)

@@ -49,7 +49,7 @@ const NO_ENDS: ReadonlySet<number> = new Set([
   Op.OP_SWAP
 ])
 
-/** One step of decoding. Returns false if the script is not a miniscript. */
+/** Returns false if the script is not a miniscript. */
 type Step = () => boolean
 
 /** The context of a script, and the keys its reader knows. */
@@ -59,16 +59,12 @@ export interface MiniscriptReader {
   readonly keyWithHash: (hash: Bytes) => Bytes | undefined
 }
 
-/** How many parts of a `thresh` are read, and how many must hold. */
 interface ThreshRead {
   readonly parts: number
   readonly count: number
 }
 
-/**
- * Reads instructions as one expression, from the last to the first. Pending steps wait on a stack instead of nested
- * calls, so scripts of any length may nest to any depth.
- */
+/** Reads from the last instruction to the first. Pending steps wait on a stack, so scripts may nest to any depth. */
 export class Decoder {
   /** The keys in the script, in reading order. */
   readonly keys: Array<string> = []

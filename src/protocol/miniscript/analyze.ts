@@ -26,7 +26,6 @@ import { type Binary, has, isTyped, type, type Wrapper } from "./types.ts"
 interface Analysis {
   readonly expression: Expression
   readonly of: ReadonlyArray<Analysis>
-  /** The keys of the expression and of its parts. */
   readonly keys: ReadonlyArray<string>
 }
 
@@ -174,8 +173,8 @@ class Judge {
 }
 
 /**
- * Checks a tree; `undefined` if its script is too long for miniscript. `identity` returns equal texts for equal keys.
- * The words of the problem are upstream's (`script/descriptor.cpp`, `ParseScript`).
+ * `undefined` if too long for miniscript. `identity` returns equal texts for equal keys. The words are upstream's
+ * (`script/descriptor.cpp`, `ParseScript`).
  */
 export const analyzeMiniscript = (
   tree: MiniscriptNode,

@@ -29,8 +29,7 @@ export interface DecodedMiniscript {
 const STRANGER: MiniscriptReader = { context: "P2WSH", keyWithHash: () => undefined }
 
 /**
- * Decodes a script as miniscript; `undefined` for other scripts and for hashes of unknown keys. Source: upstream
- * `script/miniscript.h`, `FromScript`.
+ * `undefined` for other scripts and for hashes of unknown keys. Source: upstream `script/miniscript.h`, `FromScript`.
  */
 export const decodeMiniscript = (
   script: Bytes,
@@ -55,7 +54,7 @@ const isSane = ({ expression, keys }: DecodedMiniscript): boolean =>
   expression.opcodes + expression.keys.sat <= MAX_OPCODES &&
   expression.elements.sat + 1 <= MAX_WITNESS_ELEMENTS
 
-/** The miniscript of a witness script (P2WSH) as text; `undefined` if there is none or it is not safe. */
+/** `undefined` if there is none or it is not safe. */
 export const miniscriptText = (script: Bytes): string | undefined => {
   const decoded = decodeMiniscript(script)
   return decoded !== undefined && isSane(decoded) ? decoded.expression.text : undefined

@@ -14,7 +14,7 @@ import {
   wrapperTypes
 } from "./types.ts"
 
-/** The highest cost of satisfying and dissatisfying an expression; -Infinity if impossible. */
+/** -Infinity if impossible. */
 interface Cost {
   readonly sat: number
   readonly dsat: number
@@ -23,7 +23,6 @@ interface Cost {
 /** The place of a miniscript: the witness script of a P2WSH output, or a leaf of a taproot output. */
 export type MiniscriptContext = "P2WSH" | "tapscript"
 
-/** A miniscript expression: text, type, and costs for the limits of scripts. */
 export interface Expression {
   readonly type: MiniscriptType
   readonly text: string
@@ -73,7 +72,6 @@ export const one: Expression = leaf(leafTypes.one, {
   sugar: { kind: "one" }
 })
 
-/** A key as text: hexadecimal, or as the caller writes keys. */
 export const key = (text: string): Expression =>
   leaf(leafTypes.key, {
     text: `pk_k(${text})`,
@@ -83,7 +81,6 @@ export const key = (text: string): Expression =>
     sugar: { kind: "key", text: `pk(${text})` }
   })
 
-/** A key whose hash is in the script. */
 export const keyHash = (text: string): Expression =>
   leaf(leafTypes.keyHash, {
     text: `pk_h(${text})`,

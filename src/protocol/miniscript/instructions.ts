@@ -20,10 +20,7 @@ const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
 
 const WITH_VERIFY_FORM: ReadonlySet<number> = new Set(VERIFY_FORMS.values())
 
-/**
- * Returns the instructions from the last to the first, with VERIFY forms split in two; `undefined` for a script that is
- * unreadable or longer than its expression requires.
- */
+/** From the last to the first, with VERIFY forms split in two; `undefined` if unreadable or longer than required. */
 export const instructionsFromEnd = (script: Bytes): ReadonlyArray<Instruction> | undefined => {
   const found: Array<Instruction> = []
   const cursor = new ScriptCursor(script)

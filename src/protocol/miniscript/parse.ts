@@ -49,7 +49,6 @@ const HASH_BYTES: ReadonlyMap<string, number> = new Map([
   ["hash160", 20]
 ])
 
-/** A wrapper around an expression; three of them are abbreviations. */
 const wrapped = (letter: string, inner: MiniscriptNode): MiniscriptNode => {
   switch (letter) {
     case "t":
@@ -63,7 +62,6 @@ const wrapped = (letter: string, inner: MiniscriptNode): MiniscriptNode => {
   }
 }
 
-/** The number in a text, within the limits of its fragment. */
 const numberIn = (text: string, limit: number): string => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > limit) throw new NotMiniscript()
@@ -199,7 +197,7 @@ class TreeParser {
   }
 }
 
-/** Returns the tree of an expression, or `undefined`. Does not check types. */
+/** Does not check types. */
 export const parseMiniscript = (text: string, parser: MiniscriptParser): MiniscriptNode | undefined => {
   try {
     return new TreeParser(text, parser).whole()

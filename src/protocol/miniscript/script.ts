@@ -8,7 +8,6 @@ import type { MiniscriptNode } from "./parse.ts"
 /** The key with this text as in the script: 33 bytes, or 32 in tapscript. */
 type KeyBytes = (text: string) => Bytes
 
-/** The shortest push of a positive number. */
 export const pushNumber = (value: number): Uint8Array => {
   if (value <= 16) return Uint8Array.of(Op.OP_1 + value - 1)
   const bytes: Array<number> = []
@@ -48,7 +47,7 @@ export const multiAScript = (required: number, keys: ReadonlyArray<Bytes>): Uint
     ops(Op.OP_NUMEQUAL)
   )
 
-/** The script of `multi`, with the keys in this order. */
+/** With the keys in this order. */
 export const multiScript = (required: number, keys: ReadonlyArray<Bytes>): Uint8Array =>
   concat(pushNumber(required), ...keys.map(pushData), pushNumber(keys.length), ops(Op.OP_CHECKMULTISIG))
 

@@ -49,7 +49,6 @@ const BASE = B | V | K | W
 const LOCKS = g | h | i | j
 const LOCKS_AND_K = LOCKS | k
 
-/** Whether an expression of this type is a valid part of a miniscript. */
 export const isTyped = (of: MiniscriptType): boolean => (of & BASE) !== 0
 
 /** Types that do not depend on subexpressions. */

@@ -4,18 +4,14 @@ import type { Steps } from "../steps.ts"
 import { both, type Records, type UnknownRecord } from "./Psbt.ts"
 import { PsbtFault, PsbtRecord, type RecordWriter, sorted } from "./records.ts"
 
-/** What a field is, and the reading, writing and merging of maps that follows from a table of fields. */
-
 /** What reading needs from the rules of the network. */
 export interface PsbtRules {
   /** Whether bytes are an ECDSA signature in strict encoding with a defined hash type. This is a consensus rule. */
   readonly isSignature: (signature: Bytes) => boolean
 }
 
-/** The reading of one field in one map. */
 interface FieldReading<V> {
   readonly add: (record: PsbtRecord) => void
-  /** The value at the end of the map. */
   readonly end: () => V
 }
 
@@ -44,7 +40,6 @@ export const unlessFinal = <M>(fields: FieldsOf<M>): FieldsOf<M> => {
 
 export const provided = (what: string): string => `Duplicate Key, ${what} already provided`
 
-/** What is there twice in a message, and the subject of a key with data. */
 export interface FieldNames {
   readonly duplicate: string
   readonly name: string
@@ -56,7 +51,6 @@ export interface ValueCodec<A> {
   readonly write: (value: A) => Bytes
 }
 
-/** A field with one record, whose key has no data. */
 export const single = <A>(
   type: number,
   { duplicate, name }: FieldNames,
@@ -80,7 +74,6 @@ export const single = <A>(
   merge: (first, second) => first ?? second
 })
 
-/** The records of a type, each an item. */
 export interface ItemCodec<A> {
   readonly read: (record: PsbtRecord, rules: PsbtRules) => A
   /** The data of the key, and the value. */
@@ -93,7 +86,6 @@ export interface ItemCodec<A> {
   readonly order?: (items: Records<A>) => ReadonlyArray<A>
 }
 
-/** A field with any number of records. */
 export const many = <A>(type: number, duplicate: string, codec: ItemCodec<A>): Field<Records<A>> => ({
   type,
   duplicate,
@@ -145,7 +137,6 @@ interface TableParts<M> {
   readonly other: Key<M>
 }
 
-/** The fields of one kind of map. */
 export class FieldTable<M> {
   private readonly place: string
   private readonly empty: M
@@ -194,7 +185,6 @@ export class FieldTable<M> {
     return map
   }
 
-  /** Writes a map and its separator. */
   write(map: M, to: RecordWriter, isFinal = false): void {
     for (const key of this.keys) {
       const field = this.fields[key]

@@ -3,8 +3,7 @@ import { binaryString } from "../bytes.ts"
 import { makeTransaction, type Transaction, type TransactionOutput } from "../transaction.ts"
 
 /**
- * Partially signed transactions, version 0 (BIP 174, taproot fields of BIP 371, MuSig2 fields of BIP 373): the data
- * that the signers of a transaction exchange. No value here is changed in place.
+ * Partially signed transactions, version 0 (BIP 174, taproot fields of BIP 371, MuSig2 fields of BIP 373). Immutable.
  */
 
 export interface KeyOrigin {
@@ -216,7 +215,6 @@ export const psbtOf = (transaction: Transaction): Psbt => ({
   unknown: NO_RECORDS
 })
 
-/** Replaces the transaction by another one with the same number of inputs and outputs. */
 export const withTransaction = (psbt: Psbt, transaction: Transaction): Psbt => ({ ...psbt, transaction })
 
 export const leafKey = ({ leafVersion, script }: Pick<TaprootLeaf, "script" | "leafVersion">): string =>

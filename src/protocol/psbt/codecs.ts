@@ -21,9 +21,8 @@ import type {
 } from "./Psbt.ts"
 import { PsbtFault, type PsbtRecord, publicKey, sized, sorted, valueBytes, whole } from "./records.ts"
 
-/** How the records of each field are read and written. The messages are those of upstream `psbt.h`. */
+/** The messages are those of upstream `psbt.h`. */
 
-/** A map in messages. */
 export type MapPlace = "input" | "output"
 
 export const capital = (place: MapPlace): "Input" | "Output" => place === "input" ? "Input" : "Output"
@@ -32,7 +31,7 @@ export const capital = (place: MapPlace): "Input" | "Output" => place === "input
 
 const same = (value: Bytes): Bytes => value
 
-/** A script. An empty one counts as missing. */
+/** An empty script counts as missing. */
 export const SCRIPT_CODEC: ValueCodec<Bytes> = { read: (value) => value.length === 0 ? undefined : value, write: same }
 
 /** 32 bytes; `undefined` for zeros. */
@@ -148,7 +147,6 @@ export const TREE: ValueCodec<ReadonlyArray<TreeLeaf>> = {
 
 // Keys and their origins
 
-/** The public key in the key of a record of some type. */
 const keyOfRecord = ({ data }: PsbtRecord, type: string): Bytes => {
   if (data.length !== 33 && data.length !== 65) {
     throw new PsbtFault(`Size of key was not the expected size for the type ${type}`)
@@ -186,7 +184,6 @@ const compareOrigins = (a: KeyOrigin, b: KeyOrigin): number => {
   return at < 0 ? 0 : (a.path[at] ?? 0) - (b.path[at] ?? 0)
 }
 
-/** Sorts extended keys by their origin. */
 export const sortedXpubs = (xpubs: Records<GlobalXpub>): ReadonlyArray<GlobalXpub> =>
   [...sorted(xpubs)].sort((a, b) => compareOrigins(a.origin, b.origin))
 

@@ -4,7 +4,7 @@ import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../tran
 import { INPUT, OUTPUT } from "./fields.ts"
 import { both, EMPTY_INPUT, NO_RECORDS, type Psbt, type PsbtInput, type Records } from "./Psbt.ts"
 
-/** Combines PSBTs: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
+/** Upstream `psbt.cpp`, `Merge`. */
 
 function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
   return {
@@ -23,10 +23,7 @@ function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
   }
 }
 
-/**
- * Combines several PSBTs of one transaction; `undefined` if their transactions differ. On a contradiction the first
- * PSBT is used.
- */
+/** `undefined` if the transactions differ. On a contradiction the first PSBT is used. */
 export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): Steps<Psbt | undefined> {
   if (others.some(({ transaction }) => !equal(transaction.txid, first.transaction.txid))) return undefined
   let combined = first
@@ -34,7 +31,6 @@ export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): St
   return combined
 }
 
-/** The same in one step. */
 export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined =>
   runSteps(combinePsbtsSteps(first, others))
 
@@ -56,9 +52,8 @@ const all = <A>(maps: ReadonlyArray<Records<A>>): Records<A> => maps.reduce<Reco
 export type Shuffle = <A>(items: ReadonlyArray<A>) => ReadonlyArray<A>
 
 /**
- * Joins several transactions into one, without their signatures. It has the highest of their versions, at least 1, and
- * the lowest of their lock times. `shuffle` orders the inputs and outputs. Upstream `rpc/rawtransaction.cpp`,
- * `joinpsbts`.
+ * Without signatures, with the highest version, at least 1, and the lowest lock time. Upstream
+ * `rpc/rawtransaction.cpp`, `joinpsbts`.
  */
 export function* joinPsbtsSteps(
   psbts: ReadonlyArray<Psbt>,
@@ -106,7 +101,6 @@ export function* joinPsbtsSteps(
   }
 }
 
-/** The same in one step. */
 export const joinPsbts = (
   psbts: ReadonlyArray<Psbt>,
   shuffle: Shuffle

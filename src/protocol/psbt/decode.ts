@@ -59,20 +59,16 @@ const upstreamReason = ({ kind, message }: DecodeError): string => {
   }
 }
 
-/** Returns the reason of a decoding error, as upstream's exception shows it. Rethrows any other error. */
+/** As upstream's exception shows it. Rethrows any other error. */
 const whyUnreadable = (error: unknown): string => {
   if (error instanceof PsbtFault) return `${error.message}: iostream error`
   if (error instanceof DecodeError) return `${upstreamReason(error)}: iostream error`
   throw error
 }
 
-/** A PSBT, or the reason why the bytes are not one. */
 export type DecodedPsbt = { readonly psbt: Psbt } | { readonly error: string }
 
-/**
- * Decodes a PSBT that fills its bytes, or returns the error, in the reference node's words if it has some. Byte strings
- * are views.
- */
+/** The PSBT must fill its bytes. Errors are in the reference node's words. Byte strings are views. */
 export function* decodePsbtSteps(bytes: Bytes, rules: PsbtRules): Steps<DecodedPsbt> {
   try {
     const reader = new Reader(bytes)

@@ -4,8 +4,8 @@ import { isFinalInput, type Psbt } from "./Psbt.ts"
 import { RecordWriter } from "./records.ts"
 
 /**
- * Encodes a PSBT. Records are in the order of the fields, and records of one field in the order of their keys. So the
- * same content always has the same bytes. `decodePsbt` is the inverse, except for witnesses of previous transactions.
+ * In the order of the fields, then of the keys, so the same content always has the same bytes. `decodePsbt` is the
+ * inverse, except for witnesses of previous transactions.
  */
 export function* encodePsbtSteps(psbt: Psbt): Steps<Uint8Array> {
   const to = new RecordWriter()

@@ -42,10 +42,7 @@ import {
   type TaprootLeaf
 } from "./Psbt.ts"
 
-/**
- * The fields of a PSBT of version 0 (BIP 174, 371, 373), a table for each map in which they may stand: the type in the
- * key, the words in messages, and the codec. They are written in this order, upstream's (`psbt.h`, `Serialize`).
- */
+/** Fields of version 0 (BIP 174, 371, 373), per map and in upstream's order of writing (`psbt.h`, `Serialize`). */
 
 /** `psbt` and 0xff. */
 export const PSBT_MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff)
@@ -55,7 +52,6 @@ const named = (place: MapPlace, what: string): FieldNames => ({
   name: `${capital(place)} ${what}`
 })
 
-/** The names of a field of an input whose key is refused without the word "input". */
 const inputNames = (name: string): FieldNames => ({
   duplicate: `input ${name.charAt(0).toLowerCase()}${name.slice(1)}`,
   name
@@ -65,7 +61,6 @@ const PROPRIETARY = kept(0xfc, "Duplicate Key, proprietary key already found", r
 
 const UNKNOWN = kept(undefined, provided("key for unknown value"), readUnknown)
 
-/** The first map of the file. */
 export interface PsbtGlobals extends Pick<Psbt, "xpubs" | "proprietary" | "unknown"> {
   readonly transaction: Transaction | undefined
   readonly version: undefined

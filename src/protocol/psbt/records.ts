@@ -5,9 +5,9 @@ import { isKeySized } from "../scriptOperations.ts"
 import { Writer } from "../Writer.ts"
 import type { Records } from "./Psbt.ts"
 
-/** The records of a PSBT, and the values that several fields have. The messages are the reference node's (`psbt.h`). */
+/** The messages are the reference node's (`psbt.h`). */
 
-/** Why bytes are not a PSBT. Caught at the end of the decoding. */
+/** Caught at the end of the decoding. */
 export class PsbtFault extends Error {}
 
 /** One record. Its value is read at the first access: errors in a key come before errors in the value. */
@@ -54,13 +54,11 @@ export const valueBytes = (write: (writer: Writer) => void): Uint8Array => {
   return writer.toBytes()
 }
 
-/** Sorts records by their keys, which compare as their bytes do. */
 export const sorted = <A>(records: Records<A>): ReadonlyArray<A> =>
   [...records].sort(([a], [b]) => a < b ? -1 : 1).map(([, record]) => record)
 
 const SIZE_FAULT = "Size of value was not the stated size"
 
-/** Reads one item that fills a whole value. */
 export const whole = <A>(value: Bytes, read: (reader: Reader) => A): A => {
   const reader = new Reader(value)
   const result = read(reader)

@@ -4,8 +4,8 @@ import { outpoint, OUTPOINT_SIZE } from "../protocol/transaction.ts"
 import type { ChainView, Coin, NameClaim } from "./view.ts"
 
 /**
- * The state within a block that is being connected: the view before the block plus the changes of its transactions so
- * far. Each key of `coins` that has a coin in the view is also in `removed`.
+ * The view before the block plus the changes so far. Each key of `coins` that has a coin in the view is also in
+ * `removed`.
  */
 export class BlockOverlay {
   /** Coins that the block created; `undefined` for a coin of the view that it removed. */
@@ -26,7 +26,7 @@ export class BlockOverlay {
     return coin !== undefined || this.coins.has(outpoint) ? coin : this.view.coin(outpoint)
   }
 
-  /** Removes the coin that `coin` returned for this outpoint. */
+  /** `coin` must be what `coin` returned for this outpoint. */
   spend(outpoint: string, coin: Coin): void {
     if (this.coins.has(outpoint) && !this.removed.has(outpoint)) {
       // This block created the coin. It never becomes visible outside of the block.
@@ -38,8 +38,8 @@ export class BlockOverlay {
   }
 
   /**
-   * Adds a coin. Only a coinbase can repeat an older transaction (BIP 30 is not enforced, reference/protocol.md 4.8);
-   * its coins replace the older ones.
+   * Only a coinbase can repeat an older transaction (BIP 30 is not enforced, reference/protocol.md 4.8); its coins
+   * replace the older ones.
    */
   add(outpoint: string, coin: Coin): void {
     if (coin.coinbase && !this.coins.has(outpoint)) {
@@ -51,7 +51,6 @@ export class BlockOverlay {
 
   readonly claim = (name: NameKey): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
-  /** Announces to the view which names will be set. */
   expectClaims(names: ReadonlyArray<NameKey>): void {
     this.view.expectClaims?.(names)
   }
@@ -66,7 +65,7 @@ export class BlockOverlay {
     return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 
-  /** The key of a transaction's output, as a flat string in memory. */
+  /** A flat string in memory. */
   outputKey(txid: Bytes, index: number): string {
     return binaryString(outpoint(txid, index, this.scratch))
   }

@@ -1,4 +1,4 @@
-/** A refusal by a rule. A check returns `undefined` on success and a `Reject` otherwise; it never throws. */
+/** A check returns `undefined` on success and a `Reject` otherwise; it never throws. */
 export interface Reject {
   /** The reference node's reason, spelled as there (protocol.md appendix B). */
   readonly reason: RejectReason
@@ -21,7 +21,7 @@ export type RejectKind = "consensus" | "mutated" | "header" | "missing-prev" | "
 /** Hyphenated words, or one word. Sentences belong in `detail`. */
 export type RejectReason = `${string}-${string}` | "version" | "scriptpubkey" | "datacarrier" | "dust"
 
-/** A refusal of kind `consensus`: permanent, and the same on every node. */
+/** Of kind `consensus`. */
 export const reject = (reason: RejectReason, detail?: string): Reject =>
   detail === undefined ? { reason, kind: "consensus" } : { reason, kind: "consensus", detail }
 

@@ -19,8 +19,8 @@ export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction)
 }
 
 /**
- * Hashes shared by the signature hashes of all inputs of a transaction, each computed on first access. All are single
- * SHA-256 (BIP 341); those that end in `Twice` are hashed again (BIP 143).
+ * Each is computed on first access. All are single SHA-256 (BIP 341); those that end in `Twice` are hashed again (BIP
+ * 143).
  */
 export class SharedHashes {
   private readonly transaction: Transaction
@@ -72,7 +72,7 @@ export class SharedHashes {
     return this.knownOutputsTwice ??= sha256(this.outputs)
   }
 
-  /** The hash of one output. The last one is cached because the signatures of an input mostly cover the same output. */
+  /** Cached, because the signatures of an input mostly cover the same output. */
   output(index: number): Uint8Array {
     if (this.knownOutput?.index === index) return this.knownOutput.hash
     const output = this.transaction.outputs[index]

@@ -15,7 +15,7 @@ const MARKER = Uint8Array.of(0xfa, 0xbe, 0x6d, 0x6d)
 
 const HASH_SIZE = 32
 
-/** The first offset of `part` in `whole`, from `from` on; -1 if there is none. */
+/** -1 if there is none. */
 const indexOf = (whole: Bytes, part: Bytes, from = 0): number => {
   const last = whole.length - part.length
   const first = part[0] ?? 0
@@ -31,9 +31,8 @@ const readU32 = (bytes: Bytes, at: number): number =>
   ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
 
 /**
- * The fixed slot of a chain among the 2^height leaves of a merged-mining tree, so that one proof cannot serve a chain
- * twice (reference/protocol.md 2.5). Exact up to height 30 despite 32-bit wrapping. Source: upstream `auxpow.cpp`,
- * `getExpectedIndex`.
+ * The fixed slot of a chain among 2^height leaves, so that one proof cannot serve a chain twice (reference/protocol.md
+ * 2.5). Exact up to height 30 despite 32-bit wrapping. Source: upstream `auxpow.cpp`, `getExpectedIndex`.
  */
 export const expectedIndex = (
   { chain, height, nonce }: { readonly nonce: number; readonly chain: number; readonly height: number }
@@ -43,7 +42,7 @@ export const expectedIndex = (
   return step(step(nonce) + chain)
 }
 
-/** Returns the offset of the root in the parent coinbase's script, or the broken rule (rules A6 to A9). */
+/** Returns the offset of the root, or the broken rule (rules A6 to A9). */
 const findRoot = (script: Bytes, root: Bytes): number | string => {
   const marker = indexOf(script, MARKER)
   const at = indexOf(script, root)
@@ -57,7 +56,7 @@ const findRoot = (script: Bytes, root: Bytes): number | string => {
   return marker + MARKER.length === at ? at : "Merged mining header is not just before chain merkle root"
 }
 
-/** Checks the size of the tree and the slot in it (rules A10 to A12). `rest` is the script after the root. */
+/** Rules A10 to A12. `rest` is the script after the root. */
 const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefined => {
   if (rest.length < 8) return "Aux POW missing chain merkle tree size and nonce in parent coinbase"
   const height = auxpow.chainBranch.length
@@ -69,9 +68,9 @@ const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefin
 }
 
 /**
- * Checks that a merged-mining proof commits to a block hash (wire order): rules A1 to A12 of reference/protocol.md 2.5.
- * Does not check the parent's work. Returns the error that the reference node logs, or `undefined`. `chain` is the
- * chain id in the block's own version. Source: upstream `auxpow.cpp`, `CAuxPow::check`.
+ * Rules A1 to A12 of reference/protocol.md 2.5, without the parent's work. Returns the error that the reference node
+ * logs. The hash is in wire order; `chain` is the chain id in the block's own version. Source: upstream `auxpow.cpp`,
+ * `CAuxPow::check`.
  */
 export const checkAuxpow = (
   auxpow: Auxpow,

@@ -16,8 +16,8 @@ import { checkTransaction, isFinal } from "./transaction.ts"
 export const MAX_LOCKS = 4500
 
 /**
- * A refusal for size. The size includes the merged-mining proof, which the hash does not cover: a block that would fit
- * with another proof must not be marked invalid. `excess` is in bytes.
+ * The size includes the merged-mining proof, which the hash does not cover: a block that would fit with another proof
+ * must not be marked invalid. `excess` is in bytes.
  */
 const tooLarge = ({ auxpow }: Block, excess: number, refusal: Reject): Reject =>
   auxpow !== undefined && excess <= auxpow.bytes.length ? { ...refusal, kind: "mutated" } : refusal
@@ -42,7 +42,7 @@ const countNames = (transactions: ReadonlyArray<Transaction>): number => {
   return names
 }
 
-/** The lock rule of reference/protocol.md 5.4. Source: upstream `validation.cpp`, `CheckDbLockLimit`. */
+/** See reference/protocol.md 5.4. Source: upstream `validation.cpp`, `CheckDbLockLimit`. */
 const checkLocks = ({ transactions }: Block): Reject | undefined => {
   const names = countNames(transactions)
   let most = transactions.length + names
@@ -79,7 +79,7 @@ const checkTransactions = ({ transactions }: Block): Reject | undefined => {
     : undefined
 }
 
-/** The checks of `checkBlock` after the proof of work. Block templates must pass them too. */
+/** What `checkBlock` checks after the proof of work. Block templates must pass it too. */
 export const checkBlockBody = (block: Block): Reject | undefined =>
   checkMerkleRoot(block) ??
     checkLength(block) ??
@@ -88,9 +88,8 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
     checkTransactions(block)
 
 /**
- * Checks a block without context: the first list of reference/protocol.md 5.4, in its order. Does not justify marking
- * the hash invalid, because the hash does not cover all of these bytes. Source: upstream `validation.cpp`,
- * `CheckBlock`.
+ * The first list of reference/protocol.md 5.4, in its order. Does not justify marking the hash invalid, because the
+ * hash does not cover all of these bytes. Source: upstream `validation.cpp`, `CheckBlock`.
  */
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
   checkProofOfWork(block, params) ?? checkBlockBody(block)
@@ -120,7 +119,7 @@ const startsWith = (bytes: Bytes, start: Bytes): boolean =>
 const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 const COMMITMENT_SIZE = COMMITMENT_HEAD.length + 32
 
-/** The hash in the witness commitment of a coinbase, taken from the last matching output. */
+/** From the last matching output of the coinbase. */
 export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   const output = coinbase.outputs.findLast(({ script }) =>
     script.length >= COMMITMENT_SIZE && startsWith(script, COMMITMENT_HEAD)
@@ -128,18 +127,17 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   return output?.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE)
 }
 
-/** The required witness commitment: hashes the wtxids (zeros for the coinbase) and the reserved value. */
+/** From the wtxids (zeros for the coinbase) and the reserved value. */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
   const { root } = merkleRootOf(transactions.length, (i, row) => {
-    // The row is zero for the coinbase.
     if (i > 0) transactions[i]?.wtxidInto(row, 32 * i)
   })
   return hash256(concat(root, reserved))
 }
 
 /**
- * Checks the witness commitment (BIP 141). Without one, no transaction may have a witness. Source: upstream
- * `validation.cpp`, `CheckWitnessMalleation`.
+ * BIP 141. Without a commitment, no transaction may have a witness. Source: upstream `validation.cpp`,
+ * `CheckWitnessMalleation`.
  */
 export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolean): Reject | undefined => {
   const [coinbase] = transactions
@@ -161,9 +159,8 @@ export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolea
 }
 
 /**
- * Checks a block against its position in the chain, without coins: the second list of reference/protocol.md 5.4, in its
- * order. The block must have passed `checkBlock` and must not be genesis. Source: upstream `validation.cpp`,
- * `ContextualCheckBlock`.
+ * The second list of reference/protocol.md 5.4, in its order, without coins. The block must have passed `checkBlock`
+ * and must not be genesis. Source: upstream `validation.cpp`, `ContextualCheckBlock`.
  */
 export const checkBlockContext = (block: Block, context: BlockContext): Reject | undefined => {
   const { height, medianTimePast, params: { activation } } = context

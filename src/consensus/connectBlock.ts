@@ -23,7 +23,7 @@ import { blockSubsidy } from "./subsidy.ts"
 import { meetsLocks, sequenceLocks } from "./transaction.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
 
-/** A block that passed `checkBlock` and `checkBlockContext`, and the state to connect it to. */
+/** The block must have passed `checkBlock` and `checkBlockContext`. */
 export interface BlockConnection {
   readonly block: Block
   readonly height: Height
@@ -62,7 +62,7 @@ const addSigops = (work: Work, cost: number): Reject | undefined => {
 const becomesCoin = (script: Bytes, made: NameScript | undefined, ignored: boolean): boolean =>
   !isUnspendable(script) && (!ignored || made === undefined || made.operation.op === "name_new")
 
-/** The coins that a block creates, including those it spends itself. None in genesis. */
+/** Includes those that the block spends itself. None in genesis. */
 export const madeCoins = (
   { transactions }: Block,
   height: Height,
@@ -78,7 +78,7 @@ export const madeCoins = (
     )
   })
 
-/** Adds the outputs of a transaction to the coins and its name operations to the claims (rules F). */
+/** Rules F. */
 const applyOutputs = (
   { connection, effects, overlay }: Work,
   transaction: Transaction,
@@ -89,7 +89,6 @@ const applyOutputs = (
   const ignored = ignoresNameOutputs(transaction, height, params)
   const first = effects.length
   addNameEffects(effects, { transaction, made, height, params })
-  // The keys of outputs that set a name. Claims use them too.
   const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
@@ -111,7 +110,7 @@ const applyOutputs = (
   }
 }
 
-/** The outpoint keys and coins of a transaction's inputs; `undefined` for a missing coin. */
+/** `undefined` for a missing coin. */
 const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   const keys = new Array<string>(inputs.length)
   const found = new Array<Coin | undefined>(inputs.length)
@@ -125,7 +124,7 @@ const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   return { keys, found }
 }
 
-/** Checks relative lock times if BIP 68 is enforced. */
+/** BIP 68. */
 const checkLocks = (
   { height, medianTimePast, medianTimePastAt, params }: BlockConnection,
   transaction: Transaction,
@@ -177,9 +176,9 @@ export interface BlockRefused {
 const refused = (reject: Reject, scripts: ReadonlyArray<ScriptCheck> = []): BlockRefused => ({ reject, scripts })
 
 /**
- * Checks every rule that needs the state, in the reference node's order, and returns the changes of the block
- * (reference/protocol.md 4.8, end of 5.4). Changes nothing itself; the genesis block changes nothing either. The caller
- * verifies the `scripts` of the delta or of the refusal. Source: upstream `validation.cpp`, `ConnectBlock`.
+ * Every rule that needs the state, in the reference node's order (reference/protocol.md 4.8, end of 5.4). Changes
+ * nothing itself; genesis changes nothing either. The caller verifies the `scripts` of the delta or of the refusal.
+ * Source: upstream `validation.cpp`, `ConnectBlock`.
  */
 export const connectBlock = (connection: BlockConnection): { readonly delta: BlockDelta } | BlockRefused => {
   const { block, flags, height, params, view } = connection
@@ -202,15 +201,14 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
   return unexpired === undefined ? { delta: deltaOf(work) } : refused(unexpired, work.scripts)
 }
 
-/** What it takes to disconnect a block, besides the block itself. */
 export interface BlockUndo {
   readonly removed: ReadonlyMap<string, Coin>
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 /**
- * Returns the changes that disconnect a block: its outputs go, then the coins it removed return. Removing an output
- * that was never a coin, or was spent again, changes nothing.
+ * Outputs go, then the removed coins return. Removing an output that was never a coin, or was spent again, changes
+ * nothing.
  */
 export const undoBlock = (
   block: Block,
@@ -228,8 +226,8 @@ export const undoBlock = (
 }
 
 /**
- * The coins that a connected block spends, by transaction and input; none for its coinbase. Coins that the block itself
- * created are views of it. Throws an `Error` if `removed` does not belong to the block.
+ * By transaction and input; none for the coinbase. Coins that the block itself created are views of it. Throws an
+ * `Error` if `removed` does not belong to the block.
  */
 export const spentCoins = (
   block: Block,

@@ -55,7 +55,7 @@ class LaxCursor {
     this.input = input
   }
 
-  /** Skips the head of the sequence and ignores its length. */
+  /** Ignores the length of the sequence. */
   sequence(): boolean {
     if (this.input[this.at++] !== SEQUENCE) return false
     const length = this.input[this.at++]
@@ -65,8 +65,8 @@ class LaxCursor {
   }
 
   /**
-   * Reads an integer as unsigned, with any padding, into 32 bytes of `output`. A longer integer becomes the largest
-   * number, which is not a scalar.
+   * Unsigned, with any padding, into 32 bytes of `output`. A longer integer becomes the largest number, which is not a
+   * scalar.
    */
   integer(output: Uint8Array, offset: number): boolean {
     const { input } = this
@@ -105,9 +105,9 @@ class LaxCursor {
 }
 
 /**
- * Reads a signature without its hash type into the 64 bytes of `output`, and returns whether it is readable. Accepts
- * any padding, negative numbers (read as positive), long-form lengths and trailing bytes, and ignores the length of the
- * sequence. Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
+ * Into 64 bytes; returns whether the signature (without hash type) is readable. Accepts any padding, negative numbers
+ * (read as positive), long-form lengths and trailing bytes, and ignores the length of the sequence. Source: upstream
+ * `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
  */
 export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   const cursor = new LaxCursor(input)
@@ -121,7 +121,7 @@ const isStrictInteger = (signature: Bytes, at: number, size: number): boolean =>
   return size === 1 || first !== 0 || (signature[at + 1] ?? 0) >= 0x80
 }
 
-/** Whether a signature with its hash type is strictly DER (BIP 66). */
+/** With its hash type (BIP 66). */
 export const isStrictDer = (signature: Bytes): boolean => {
   const size = signature.length
   if (size < 9 || size > 73) return false
@@ -135,8 +135,8 @@ export const isStrictDer = (signature: Bytes): boolean => {
 }
 
 /**
- * Whether s of a strictly encoded signature with its hash type is at most half the order. A number that is not a scalar
- * passes because upstream reads it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
+ * The signature is strictly encoded, with its hash type. A number that is not a scalar passes because upstream reads it
+ * as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
  */
 export const isLowS = (signature: Bytes): boolean => {
   const numbers = new Uint8Array(64)

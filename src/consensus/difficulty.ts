@@ -5,7 +5,6 @@ import type { ConsensusParams } from "./params.ts"
 // Compact targets ("bits"), their work, and the required target of the next block (reference/protocol.md 3.1 to 3.4;
 // upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
 
-/** The fields of a header that the difficulty rules use. */
 export interface HeaderPoint {
   readonly height: Height
   /** Seconds since 1970. */
@@ -35,7 +34,7 @@ const wordOf = (bits: number): number => {
   return size <= 3 ? mantissa >> (8 * (3 - size)) : mantissa
 }
 
-/** The number of bytes by which the word is shifted up. */
+/** In bytes. */
 const shiftOf = (bits: number): number => Math.max((bits >>> 24) - 3, 0)
 
 const overflows = (bits: number): boolean => {
@@ -43,7 +42,7 @@ const overflows = (bits: number): boolean => {
   return word !== 0 && (size > 34 || (word > 0xff && size > 33) || (word > 0xffff && size > 32))
 }
 
-/** Decodes compact bits. Source: upstream `arith_uint256.cpp`, `SetCompact`. */
+/** Source: upstream `arith_uint256.cpp`, `SetCompact`. */
 export const decodeCompact = (bits: number): CompactTarget => {
   const word = wordOf(bits)
   return {
@@ -53,7 +52,7 @@ export const decodeCompact = (bits: number): CompactTarget => {
   }
 }
 
-/** Encodes a target of at most 256 bits, and drops the bits that do not fit. Source: upstream `GetCompact`. */
+/** Drops bits that do not fit. Source: upstream `GetCompact`. */
 export const encodeCompact = (target: bigint): number => {
   let size = target === 0n ? 0 : Math.ceil(target.toString(16).length / 2)
   let mantissa = Number(size <= 3 ? target << BigInt(8 * (3 - size)) : target >> BigInt(8 * (size - 3)))
@@ -65,7 +64,7 @@ export const encodeCompact = (target: bigint): number => {
   return ((size << 24) | mantissa) >>> 0
 }
 
-/** The target of the bits; `undefined` if it is negative, zero, too large or above the limit. */
+/** `undefined` if negative, zero, too large or above the limit. */
 export const targetOf = (bits: number, powLimit: bigint): bigint | undefined => {
   const { negative, overflow, target } = decodeCompact(bits)
   return negative || overflow || target === 0n || target > powLimit ? undefined : target
@@ -78,8 +77,8 @@ export const blockWork = (bits: number): bigint => {
 }
 
 /**
- * The displayed difficulty, 1 for bits `1d00ffff`. Rounds at each step as the reference node does, for the same 16
- * significant digits. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
+ * 1 for bits `1d00ffff`. Rounds at each step as the reference node does, for the same 16 significant digits. Source:
+ * upstream `rpc/blockchain.cpp`, `GetDifficulty`.
  */
 export const difficultyOf = (bits: number): number => {
   const mantissa = bits & 0x00ffffff
@@ -92,8 +91,7 @@ export const difficultyOf = (bits: number): number => {
 }
 
 /**
- * Whether a hash in wire order, as a number, meets the target of the bits, and the target is within the limit. Compares
- * bytes because it runs for every header.
+ * The hash is in wire order, and the target must be within the limit. Compares bytes because it runs for every header.
  */
 export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
   const word = wordOf(bits)
@@ -108,20 +106,20 @@ export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolea
   return true
 }
 
-/** The bits of a period of blocks, and its length in seconds. */
+/** The length is in seconds. */
 export interface Period {
   readonly bits: number
   readonly span: number
 }
 
-/** A target scaled by span / timespan and capped, in compact form. */
+/** Scaled by span / timespan and capped. */
 const scaled = ({ powLimit, targetTimespan }: ConsensusParams, { bits, span }: Period): number => {
   const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
   const target = product / BigInt(targetTimespan)
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/** The bits after a period (reference/protocol.md 3.3). */
+/** See reference/protocol.md 3.3. */
 export const retarget = (params: ConsensusParams, { bits, span }: Period): number => {
   const [least, most] = [params.targetTimespan / 4, params.targetTimespan * 4]
   return scaled(params, { bits, span: Math.min(Math.max(span, least), most) })
@@ -173,9 +171,8 @@ export interface BitsChange {
 }
 
 /**
- * Whether this change of bits is possible at `height`, for headers with unknown predecessors (reference/protocol.md
- * 3.5).
- * Always true on networks with a minimum-difficulty rule. Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
+ * For headers with unknown predecessors (reference/protocol.md 3.5). Always true on networks with a minimum-difficulty
+ * rule. Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
  */
 export const permittedTransition = (
   params: ConsensusParams,

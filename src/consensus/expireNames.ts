@@ -9,12 +9,11 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim } from "./view.ts"
 
 /**
- * The name without a coin at its expiry: it was used to steal other names (reference/protocol.md 4.7, 4.9). The height
- * is the last one before its expiry. As in the reference node, the exception applies on every network.
+ * It was used to steal other names and has no coin at its expiry (reference/protocol.md 4.7, 4.9). The height is the
+ * last one before. As in the reference node, this applies on every network.
  */
 const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 175_867 }
 
-/** Returns why the coin of a claim cannot be removed, or `undefined`. */
 const obstacle = (name: NameKey, coin: Coin | undefined): string | undefined => {
   if (coin === undefined) return "which is not a coin there"
   const operation = parseNameScript(coin.script)?.operation
@@ -35,9 +34,9 @@ const contradiction = (name: NameKey, { outpoint }: NameClaim, found: string): R
 }
 
 /**
- * Removes the coins of names that expire, which can no longer be updated (reference/protocol.md 4.7), after all
- * transactions of the block at `height`. Like the reference node, which has no reason text for it, refuses the block if
- * such a name has no coin; the first name by its bytes is reported. Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Removes coins that can no longer be updated (reference/protocol.md 4.7), after all transactions of the block. Like
+ * the reference node, which has no reason text for it, refuses the block if such a name has no coin; the first name by
+ * its bytes is reported. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
 export const expireNames = (overlay: BlockOverlay, height: Height, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)

@@ -11,10 +11,9 @@ export const EXPIRATION_DEPTH = 36_000
 export const REGTEST_EXPIRATION_DEPTH = 30
 
 /**
- * The number of blocks that a name lives after its last update, as seen by a block at `height` (consensus). The depth
- * grew by one per block from 24,000 to 48,000, so nothing expired in blocks 24,001 to 48,000. A replay with today's
- * 36,000 would refuse re-registrations of names that had expired after 12,000. Source: upstream `consensus/params.h`,
- * `NameExpirationDepth`.
+ * As seen by a block at `height` (consensus). The depth grew by one per block from 24,000 to 48,000, so nothing expired
+ * in blocks 24,001 to 48,000. With today's 36,000, a replay would refuse re-registrations of names that had expired
+ * after 12,000. Source: upstream `consensus/params.h`, `NameExpirationDepth`.
  */
 export const expirationDepth = (height: Height, { expiry }: ConsensusParams): number => {
   if (expiry === "regtest") return REGTEST_EXPIRATION_DEPTH
@@ -23,13 +22,13 @@ export const expirationDepth = (height: Height, { expiry }: ConsensusParams): nu
   return EXPIRATION_DEPTH
 }
 
-/** Whether a name is expired for a block at `height`. `updated` has the height of its last update. */
+/** `updated` has the height of the last update. */
 export const isExpired = (updated: { readonly height: Height }, height: Height, params: ConsensusParams): boolean =>
   updated.height + expirationDepth(height, params) <= height
 
 /**
- * The inclusive range of update heights of names whose coins are removed with the block at `height`: not yet expired at
- * `height`, but at `height + 1`. `undefined` if there is none. Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Names not yet expired at `height`, but at `height + 1`. The range is inclusive. Source: upstream `names/main.cpp`,
+ * `ExpireNames`.
  */
 export const expiringUpdateHeights = (
   height: Height,
@@ -41,7 +40,6 @@ export const expiringUpdateHeights = (
   return to < 0 || from > to ? undefined : { from, to }
 }
 
-/** The first height at which a name with this update height is expired. */
 export const expiryHeight = (updated: Height, params: ConsensusParams): Height => {
   // The depth never shrinks, so no step goes beyond the result.
   let height = updated + expirationDepth(updated, params)

@@ -2,8 +2,8 @@ import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The rules for verifying scripts and names, as a set of bits (upstream `script/interpreter.h`). More flags never allow
- * more. The names are the reference node's; the bits are not.
+ * A set of bits (upstream `script/interpreter.h`). More flags never allow more. The names are the reference node's; the
+ * bits are not.
  */
 export const Flag = {
   /** BIP 16. */
@@ -49,11 +49,11 @@ const NAMES: ReadonlyArray<readonly [string, number]> = Object.entries(Flag).sor
 
 const BITS: ReadonlyMap<string, number> = new Map(NAMES)
 
-/** The names of the flags in a set, in alphabetical order as in the reference node. */
+/** In alphabetical order, as in the reference node. */
 export const flagNames = (flags: number): ReadonlyArray<string> =>
   NAMES.filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name)
 
-/** The set of the named flags; `undefined` if a name is unknown. */
+/** `undefined` if a name is unknown. */
 export const parseFlagNames = (names: Iterable<string>): number | undefined => {
   let flags = NO_FLAGS
   for (const name of names) {
@@ -65,8 +65,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * The flags of a block at a height (reference/protocol.md 5.1). Rules never apply before their activation. Unlike
- * Bitcoin, no single blocks are excepted. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
+ * See reference/protocol.md 5.1. Unlike in Bitcoin, no single blocks are excepted. Source: upstream `validation.cpp`,
+ * `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: Height, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS

@@ -9,15 +9,13 @@ import { type Reject, rejectAs } from "./Reject.ts"
 const REASON = "high-hash"
 
 /**
- * An invalid or missing proof. The hash does not cover it, so another copy of the header may have a valid one
- * (reference/protocol.md 2.6).
+ * The hash does not cover the proof, so another copy of the header may have a valid one (reference/protocol.md 2.6).
  */
 const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
 
 /**
- * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of reference/protocol.md 2.3).
- * Every failure has the reason `high-hash`, and the first error that the reference node logs as `detail`. Source:
- * upstream `validation.cpp`, `CheckProofOfWork`.
+ * Own or merged-mined: rules P1 to P6 of reference/protocol.md 2.3. Every failure has the reason `high-hash`, and the
+ * first error that the reference node logs as `detail`. Source: upstream `validation.cpp`, `CheckProofOfWork`.
  */
 export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
   const { bits, version } = header
@@ -54,7 +52,6 @@ export interface HeaderContext {
   readonly now: number
 }
 
-/** The minimum base version of a block at a height. */
 const leastBaseVersion = (height: Height, { activation }: ConsensusParams): number => {
   if (height >= activation.bip65) return 4
   if (height >= activation.bip66) return 3
@@ -75,9 +72,8 @@ export const breaksTimewarp = (
 ): boolean => limitsTimewarp && height % retargetInterval === 0 && time < prevTime - MAX_TIMEWARP
 
 /**
- * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5, in their order.
- * Rule 8 (BIP 94) applies only with `-test=bip94`. Not for genesis. Source: upstream `validation.cpp`,
- * `ContextualCheckBlockHeader`.
+ * Rules 5 to 10 of reference/protocol.md 3.5, in their order. Rule 8 (BIP 94) applies only with `-test=bip94`. Not for
+ * genesis. Source: upstream `validation.cpp`, `ContextualCheckBlockHeader`.
  */
 export const checkHeaderContext = (context: HeaderContext): Reject | undefined => {
   const { ancestor, header, medianTimePast, now, params, prev } = context

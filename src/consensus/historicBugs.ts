@@ -15,7 +15,6 @@ export type HistoricBug = "ignore" | "apply" | "utxo"
 /** Exceptions by height, then by displayed txid. */
 export type HistoricBugs = ReadonlyMap<Height, ReadonlyMap<string, HistoricBug>>
 
-/** Builds the map from rows of height, displayed txid and effect. */
 export const historicBugsOf = (rows: ReadonlyArray<readonly [Height, string, HistoricBug]>): HistoricBugs => {
   const bugs = new Map<Height, Map<string, HistoricBug>>()
   for (const [height, txid, bug] of rows) {
@@ -50,7 +49,7 @@ export const mainnetHistoricBugs: HistoricBugs = historicBugsOf([
 
 export const noHistoricBugs: HistoricBugs = new Map()
 
-/** The exception for a transaction (txid in wire order) in the block at a height. */
+/** The txid is in wire order. */
 export const historicBug = (
   height: Height,
   txid: Bytes,

@@ -8,7 +8,6 @@ import type { Coin } from "./view.ts"
 
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
 
-/** The sum of the coins if all may be spent in a block at `height`. */
 const spendable = (coins: ReadonlyArray<Coin>, height: Height): number | Reject => {
   let total = 0
   for (const coin of coins) {
@@ -29,8 +28,8 @@ export interface PaidInputs {
 }
 
 /**
- * Checks the inputs of a transaction that is not a coinbase: the name rules first, then coins, maturity and amounts.
- * Source: upstream `consensus/tx_verify.cpp`, `CheckTxInputs`.
+ * The name rules first, then coins, maturity and amounts. Not for a coinbase. Source: upstream
+ * `consensus/tx_verify.cpp`, `CheckTxInputs`.
  */
 export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
   const broken = checkNameTransaction(check)

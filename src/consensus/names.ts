@@ -53,14 +53,13 @@ export const madeNameScripts = ({ outputs }: Transaction): ReadonlyArray<NameScr
   return made
 }
 
-/** Reads the name scripts of a transaction. The coins of its inputs are in order. */
+/** The coins of the inputs are in order. */
 export const nameScripts = (transaction: Transaction, coins: ReadonlyArray<Coin | undefined>): NameScripts => {
   const spent = new Array<NameScript | undefined>(coins.length)
   for (let i = 0; i < coins.length; i++) spent[i] = parseNameScript(coins[i]?.script ?? EMPTY)
   return { spent, made: madeNameScripts(transaction) }
 }
 
-/** A transaction other than a coinbase, and what its name rules need. */
 export interface NameCheck {
   readonly transaction: Transaction
   /** The coins of the inputs in order; `undefined` for a missing coin. */
@@ -179,9 +178,9 @@ export const minNameAmount = (height: Height, { minNameAmountSince }: ConsensusP
   height < minNameAmountSince ? 0 : MIN_NAME_AMOUNT
 
 /**
- * Checks a transaction other than a coinbase against the name rules: N0 to N21 of reference/protocol.md 4.5, in order.
- * With `Flag.NAMES_MEMPOOL`, `height` is that of the next block, and coins of that height count as unconfirmed. Source:
- * upstream `names/main.cpp`, `CheckNameTransaction`.
+ * Rules N0 to N21 of reference/protocol.md 4.5, in order. Not for a coinbase. With `Flag.NAMES_MEMPOOL`, `height` is
+ * that of the next block, and coins of that height count as unconfirmed. Source: upstream `names/main.cpp`,
+ * `CheckNameTransaction`.
  */
 export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
   const { height, params, scripts, transaction } = check
@@ -210,7 +209,6 @@ export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
 export const ignoresNameOutputs = (transaction: Transaction, height: Height, params: ConsensusParams): boolean =>
   historicBug(height, transaction.txid, params) === "ignore"
 
-/** A transaction of the block at `height`, and its name scripts. */
 export interface MadeNames {
   readonly transaction: Transaction
   readonly made: ReadonlyArray<NameScript | undefined>
@@ -218,9 +216,7 @@ export interface MadeNames {
   readonly params: ConsensusParams
 }
 
-/**
- * Adds the effects of a transaction on names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
- */
+/** Rules F1 to F3 of reference/protocol.md 4.6. Source: upstream `names/main.cpp`, `ApplyNameTransaction`. */
 export const addNameEffects = (
   effects: Array<NameEffect>,
   { height, made, params, transaction }: MadeNames
@@ -237,7 +233,7 @@ export const addNameEffects = (
   }
 }
 
-/** The effects of a block on names, in its order, from the block alone. */
+/** In block order, from the block alone. */
 export const nameEffects = (block: Block, height: Height, params: ConsensusParams): ReadonlyArray<NameEffect> => {
   const effects: Array<NameEffect> = []
   for (const transaction of block.transactions) {

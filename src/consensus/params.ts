@@ -19,19 +19,17 @@ export interface Activation {
 }
 
 /**
- * A block of the best chain that this release names (as it names that of `assumeValid`), where a header chain can
- * start. The reference node publishes its hash and work with each release (`kernel/chainparams.cpp`,
- * `defaultAssumeValid` and `nMinimumChainWork` of the same block).
+ * A block of the best chain where a header chain can start. The reference node publishes its hash and work with each
+ * release (`kernel/chainparams.cpp`, `defaultAssumeValid` and `nMinimumChainWork` of the same block).
  */
 export interface ChainAnchor {
   readonly height: Height
   /** Wire order. */
   readonly hash: Uint8Array
-  /** The work of all headers from genesis to this one. */
   readonly chainwork: bigint
 }
 
-/** The coins after a block. Hashes are in wire order. */
+/** Hashes are in wire order. */
 export interface KnownSnapshot {
   readonly height: Height
   readonly block: Uint8Array
@@ -47,7 +45,7 @@ export interface TransactionRate {
   readonly perSecond: number
 }
 
-/** The consensus parameters of a network (reference/protocol.md 1.1). */
+/** See reference/protocol.md 1.1. */
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
@@ -248,8 +246,8 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**
- * The same rules with other activation heights, as by the reference node's regtest options `-testactivationheight`,
- * `-vbparams=taproot` and `-test=bip94`. Mainnet rules never change.
+ * As by the reference node's regtest options `-testactivationheight`, `-vbparams=taproot` and `-test=bip94`. Mainnet
+ * rules never change.
  */
 export const withOverrides = (
   params: ConsensusParams,

@@ -103,9 +103,8 @@ export class SighashContext {
   }
 
   /**
-   * The hash that an ECDSA signature outside of witnesses signs. `hashType` is the whole signed 32-bit value. The
-   * script code is the running script after the last executed OP_CODESEPARATOR, without the signature. Source: upstream
-   * `script/interpreter.cpp`, `SignatureHash`.
+   * Outside of witnesses. `hashType` is the whole signed 32-bit value. The script code follows the last executed
+   * OP_CODESEPARATOR, without the signature. Source: upstream `script/interpreter.cpp`, `SignatureHash`.
    */
   legacy(index: number, scriptCode: Bytes, hashType: number): Uint8Array {
     const covered = coverage(hashType)
@@ -121,7 +120,7 @@ export class SighashContext {
     return hash
   }
 
-  /** The hash that an ECDSA signature in a witness of version 0 signs (BIP 143). */
+  /** BIP 143. */
   witnessV0(index: number, scriptCode: Bytes, hashType: number): Uint8Array {
     const wanted = { index, hashType, scriptCode, witness: true }
     if (this.isLast(wanted)) return this.last.hash
@@ -143,8 +142,8 @@ export class SighashContext {
   }
 
   /**
-   * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for an unknown hash type and for SINGLE
-   * without a matching output. Spent scripts include their name prefixes (reference/protocol.md 5.2).
+   * BIP 341, BIP 342; `undefined` for an unknown hash type and for SINGLE without a matching output. Spent scripts
+   * include their name prefixes (reference/protocol.md 5.2).
    */
   taproot(index: number, spend: TaprootSpend, hashType: number): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined
@@ -201,7 +200,7 @@ export class SighashContext {
     preimage.compactSize(outputs.length).bytes(outputBytes(this.transaction)).u32(lockTime)
   }
 
-  /** Builds the hash input of hash types other than ALL. */
+  /** For hash types other than ALL. */
   private writePartial(index: number, script: Bytes, hashType: number): void {
     const { inputs, lockTime, outputs, version } = this.transaction
     const covered = coverage(hashType)

@@ -29,7 +29,6 @@ const hasKeyForm = (pubkey: Bytes): boolean => {
 /** r and s of the signature being checked, shared because no check outlives its call. */
 const compact = new Uint8Array(64)
 
-/** Like `verifyEcdsa`, with a given implementation. */
 export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
   if (!hasKeyForm(pubkey) || !parseDerLax(signature, compact)) return false
   if (!isScalar(compact, 0) || !isScalar(compact, 32)) return false
@@ -38,9 +37,8 @@ export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: B
 }
 
 /**
- * Whether an ECDSA signature (without its hash type) over a 32-byte hash is valid for the key. Consensus: accepts any
- * encoding that `parseDerLax` reads, and a high s; callers check strict rules before. Source: upstream `pubkey.cpp`,
- * `CPubKey::Verify`.
+ * The hash has 32 bytes; the signature has no hash type. Consensus: accepts any encoding that `parseDerLax` reads, and
+ * a high s; callers check strict rules before. Source: upstream `pubkey.cpp`, `CPubKey::Verify`.
  */
 export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
   verifyEcdsaBy(checks())(signature, hash, pubkey)
@@ -49,10 +47,7 @@ export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boole
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
   checks().schnorr(signature, message, pubkey)
 
-/**
- * Whether a taproot output commits to a tree of scripts (BIP 341): the 32-byte x of output and internal key, the root
- * of the tree, and whether the y of the output is odd.
- */
+/** BIP 341: the 32-byte x of output and internal key, the root of the tree, and whether the y of the output is odd. */
 export const checkTapTweak = (
   { internal, merkleRoot, odd, output }: Omit<TweakedKey, "tweak"> & { readonly merkleRoot: Bytes }
 ): boolean => checks().tweak({ output, odd, internal, tweak: tapTweak({ internalKey: internal, merkleRoot }) })

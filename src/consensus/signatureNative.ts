@@ -42,8 +42,8 @@ const requireHere = (id: string): unknown => {
 }
 
 /**
- * Where the native build is: in the package `secp256k1` if installed, else beside our bundles. The main entry of
- * `secp256k1` is avoided because it would fall back to JavaScript that is slower than noble.
+ * In the package `secp256k1` if installed, else beside our bundles. Its main entry would fall back to JavaScript that
+ * is slower than noble.
  */
 const PLACES = ["secp256k1/bindings.js", "../native/secp256k1/index.cjs"]
 
@@ -54,7 +54,6 @@ export const loadNativeCurve = (load: (id: string) => unknown = requireHere): Na
       const curve = load(place)
       if (isNativeCurve(curve)) return curve
     } catch {
-      // The next place may have it.
     }
   }
   return undefined
@@ -81,9 +80,9 @@ const hasX = (compressed: Bytes, x: Bytes): boolean => {
 }
 
 /**
- * The checks by libsecp256k1. The package does not bind its Schnorr module, but recovering an ECDSA key computes the
- * same: it gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With r = x(P), s = -e·r and m = -z·r, for a
- * Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
+ * The package does not bind its Schnorr module, but recovering an ECDSA key computes the same: Q = r⁻¹(s·X - m·G),
+ * where X is the point with x = r. With r = x(P), s = -e·r and m = -z·r, for a Schnorr signature (R, z) by P with
+ * challenge e, that is Q = z·G - e·P.
  */
 export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
   const point = new Uint8Array(33)

@@ -2,7 +2,7 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { evenKey } from "../protocol/taproot.ts"
 
-/** An output key and the key it is tweaked from, 32 bytes each. */
+/** 32 bytes each. */
 export interface TweakedKey {
   readonly output: Bytes
   /** Whether the y of the output is odd. */

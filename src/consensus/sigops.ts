@@ -19,8 +19,8 @@ const WITNESS_SCRIPT_HASH_SIZE = 32
 const cursor = new ScriptCursor(EMPTY)
 
 /**
- * Counts the signature operations of a script, up to the first truncated push. With `accurate`, the opcode before a
- * multisignature check gives its number of keys. Source: upstream `script/script.cpp`, `GetSigOpCount`.
+ * Up to the first truncated push. With `accurate`, the opcode before a multisignature check gives its number of keys.
+ * Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
   cursor.begin(script)
@@ -38,7 +38,7 @@ export const countSigops = (script: Bytes, accurate: boolean): number => {
   return count
 }
 
-/** The signature operations in the transaction's own scripts. Source: upstream `GetLegacySigOpCount`. */
+/** Source: upstream `GetLegacySigOpCount`. */
 export const legacySigops = ({ inputs, outputs }: Transaction): number => {
   let count = 0
   for (const { scriptSig } of inputs) count += countSigops(scriptSig, false)
@@ -46,7 +46,7 @@ export const legacySigops = ({ inputs, outputs }: Transaction): number => {
   return count
 }
 
-/** The bytes that a push-only script leaves on top of the stack; `undefined` for other scripts. */
+/** `undefined` for scripts that are not push-only. */
 const lastPush = (scriptSig: Bytes): Bytes | undefined => {
   cursor.begin(scriptSig)
   let isPushOnly = true
@@ -73,10 +73,7 @@ export interface SpendingInput {
   readonly flags: number
 }
 
-/**
- * The cost of the signature operations of an input beyond those in the transaction's own scripts. Source: upstream
- * `GetP2SHSigOpCount`, `CountWitnessSigOps`.
- */
+/** Beyond those in the transaction's own scripts. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`. */
 export const inputSigopCost = (
   { address, flags, scriptSig, witness }: SpendingInput
 ): number => {
@@ -96,7 +93,7 @@ export interface SigopInputs {
   readonly spent?: ReadonlyArray<NameScript | undefined>
 }
 
-/** The cost of all signature operations of a transaction. Source: upstream `GetTransactionSigOpCost`. */
+/** Source: upstream `GetTransactionSigOpCost`. */
 export const transactionSigopCost = (
   transaction: Transaction,
   { coins, flags, spent }: SigopInputs

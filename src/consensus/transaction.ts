@@ -40,8 +40,8 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Checks a transaction without context, except witnesses (7. of the first list in reference/protocol.md 5.4). Source:
- * upstream `consensus/tx_check.cpp`, `CheckTransaction`.
+ * Without witnesses (7. of the first list in reference/protocol.md 5.4). Source: upstream `consensus/tx_check.cpp`,
+ * `CheckTransaction`.
  */
 export const checkTransaction = (transaction: Transaction): Reject | undefined => {
   const { inputs, outputs } = transaction
@@ -61,9 +61,8 @@ export const checkTransaction = (transaction: Transaction): Reject | undefined =
 }
 
 /**
- * Whether the absolute lock time allows a transaction in a block at `height`. `cutoff` is the median time past of the
- * previous block if CSV is active, otherwise the block's own time (BIP 113). Source: upstream
- * `consensus/tx_verify.cpp`, `IsFinalTx`.
+ * `cutoff` is the median time past of the previous block if CSV is active, otherwise the block's own time (BIP 113).
+ * Source: upstream `consensus/tx_verify.cpp`, `IsFinalTx`.
  */
 export const isFinal = ({ inputs, lockTime }: Transaction, height: Height, cutoff: number): boolean => {
   if (lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : cutoff)) return true
@@ -88,9 +87,8 @@ const LOCK_MASK = 0x0000ffff
 const GRANULARITY = 9
 
 /**
- * The relative locks of a transaction (BIP 68). Versions are compared unsigned, so name transactions have such locks.
- * `medianTimePastAt` is for blocks of the chain that the transaction is to join. Call it only if CSV is active. Source:
- * upstream `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
+ * BIP 68. Versions are compared unsigned, so name transactions have such locks. `medianTimePastAt` is for blocks of the
+ * chain to join. Call it only if CSV is active. Source: upstream `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
  */
 export const sequenceLocks = (
   { inputs, version }: Transaction,

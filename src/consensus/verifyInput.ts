@@ -41,8 +41,8 @@ const isAnchor = (version: number, program: Bytes): boolean =>
   version === 1 && program.length === 2 && program[0] === 0x4e && program[1] === 0x73
 
 /**
- * Verifies the spend of a witness program. Unknown versions can be spent freely, so that later rules can restrict them.
- * Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
+ * Unknown versions can be spent freely, so that later rules can restrict them. Source: upstream
+ * `script/interpreter.cpp`, `VerifyWitnessProgram`.
  */
 const verifyWitnessProgram = (
   check: InputCheck,
@@ -55,11 +55,9 @@ const verifyWitnessProgram = (
   return discouraged ? "DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM" : undefined
 }
 
-/** Runs a script outside of witnesses on the given stack. */
 const run = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined =>
   evaluate(new Machine(check, { script, stack, version: "base" }))
 
-/** Runs a script that must leave a true element on top. */
 const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   const error = run(check, script, stack)
   if (error !== undefined) return error
@@ -92,9 +90,9 @@ const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>):
 }
 
 /**
- * Verifies that an input may spend its coin. Returns the error, if any. The whole script of the coin runs, but the part
- * after its name prefix decides whether it is P2SH or a witness program; the same holds for a redeem script
- * (reference/protocol.md 5.2). Source: upstream `script/interpreter.cpp`, `VerifyScript`.
+ * Returns the error, if any. The whole script of the coin runs, but the part after its name prefix decides whether it
+ * is P2SH or a witness program; the same holds for a redeem script (reference/protocol.md 5.2). Source: upstream
+ * `script/interpreter.cpp`, `VerifyScript`.
  */
 export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   const { context, flags, index } = check
@@ -118,7 +116,6 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   return isP2sh ? verifyRedeem(check, scriptSig, pushed) : finish(check, stack)
 }
 
-/** An input that may not spend its coin. */
 export interface InputFailure {
   readonly index: number
   readonly error: ScriptError
@@ -126,7 +123,7 @@ export interface InputFailure {
   readonly message: string
 }
 
-/** Verifies all inputs of a transaction and returns the first failure. The arguments can go to a worker thread. */
+/** Returns the first failure. The arguments can go to a worker thread. */
 export const verifyTransaction = ({ coins, transaction }: ScriptCheck, flags: number): InputFailure | undefined => {
   const context = new SighashContext(transaction, coins)
   for (let index = 0; index < coins.length; index++) {

@@ -13,7 +13,7 @@ export interface Coin {
   readonly coinbase: boolean
 }
 
-/** The current output and height of a name, for the rules. Changes with the coins. */
+/** Changes with the coins. */
 export interface NameClaim {
   /** Height of the last NAME_FIRSTUPDATE or NAME_UPDATE. */
   readonly height: Height
@@ -45,15 +45,14 @@ export interface NameEffect {
   readonly address: Bytes
 }
 
-/** A transaction and the coins that its inputs spend, in order. */
 export interface ScriptCheck {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
 }
 
 /**
- * The net changes of a block to coins and claims. A coin that the block creates and spends is in none of the maps.
- * `undoBlock` computes the reverse from the block, `removed` and `claimsBefore`.
+ * Net changes: a coin that the block creates and spends is in none of the maps. `undoBlock` computes the reverse from
+ * the block, `removed` and `claimsBefore`.
  */
 export interface BlockDelta {
   /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */

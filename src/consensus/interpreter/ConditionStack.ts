@@ -1,6 +1,6 @@
 /**
- * The nested branches of a script, true for an executed one. The interpreter only asks whether all are true, so the
- * position of the lowest false branch is enough, at a cost that does not depend on the depth.
+ * Nested branches, true for an executed one. The position of the lowest false branch is enough, at a cost that does not
+ * depend on the depth.
  */
 export class ConditionStack {
   private size = 0
@@ -20,7 +20,7 @@ export class ConditionStack {
     this.size++
   }
 
-  /** Leaves the innermost branch. Returns false outside of branches. */
+  /** Returns false outside of branches. */
   pop(): boolean {
     if (this.size === 0) return false
     this.size--
@@ -28,7 +28,7 @@ export class ConditionStack {
     return true
   }
 
-  /** Switches to the other side of the innermost branch. Returns false outside of branches. */
+  /** Returns false outside of branches. */
   toggle(): boolean {
     if (this.size === 0) return false
     const top = this.size - 1

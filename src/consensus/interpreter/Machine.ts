@@ -13,11 +13,10 @@ export interface InputCheck {
   readonly flags: number
 }
 
-/** The state of a running leaf (BIP 342). */
+/** BIP 342. */
 export interface TapscriptRun {
   readonly leafHash: Bytes
   readonly annexHash: Bytes | undefined
-  /** The budget that each signature reduces. */
   weightLeft: number
 }
 
@@ -35,8 +34,8 @@ export interface Execution {
 export const NO_CODE_SEPARATOR = 0xffffffff
 
 /**
- * The execution of one script. The next script continues with its stack. Elements of the stack are views of scripts and
- * witnesses and never change. After a failure, the content of the stack is meaningless.
+ * The next script continues with this stack. Elements are views of scripts and witnesses and never change. After a
+ * failure, the content of the stack is meaningless.
  */
 export class Machine {
   readonly check: InputCheck
@@ -50,7 +49,6 @@ export class Machine {
   readonly cursor: ScriptCursor
   /** Instructions that count towards the limit. */
   operations = 0
-  /** The number of instructions before the current one. */
   position = 0
   /** The start of the code that signatures cover: after the last executed OP_CODESEPARATOR. */
   codeStart = 0
@@ -89,7 +87,7 @@ export class Machine {
   }
 }
 
-/** Implements an instruction. The cursor is after its opcode. */
+/** The cursor is after the opcode. */
 export type Operation = (machine: Machine) => ScriptError | undefined
 
 export type Operations = Readonly<Record<number, Operation>>

@@ -20,7 +20,6 @@ const SEQUENCE_LOCK = 0x0040ffff
 /** The longest lock time in bytes: enough for times after 2038. */
 const LOCKTIME_SIZE = 5
 
-/** The lock time on top of the stack, which stays there. */
 const lockTimeOnTop = (machine: Machine): number | ScriptError => {
   const top = machine.top(1)
   if (top === undefined) return "INVALID_STACK_OPERATION"

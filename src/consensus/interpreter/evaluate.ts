@@ -46,10 +46,7 @@ const isMinimalPush = (opcode: number, data: Bytes): boolean => {
   return size > 0xffff || opcode === Op.OP_PUSHDATA2
 }
 
-/**
- * Runs one script on its machine's stack. Returns the error, if any; the caller checks the resulting stack. Source:
- * upstream `script/interpreter.cpp`, `EvalScript`.
- */
+/** The caller checks the resulting stack. Source: upstream `script/interpreter.cpp`, `EvalScript`. */
 export const evaluate = (machine: Machine): ScriptError | undefined => {
   const { altStack, conditions, cursor, script, stack, version } = machine
   // Tapscript is limited by the weight of its witness and a budget for signatures instead (BIP 342).

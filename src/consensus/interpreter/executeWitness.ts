@@ -4,10 +4,7 @@ import type { Machine } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { isTrue } from "./scriptNumber.ts"
 
-/**
- * Runs a witness script on the items of its witness. It must leave exactly one true element. Source: upstream
- * `script/interpreter.cpp`, `ExecuteWitnessScript`.
- */
+/** Must leave exactly one true element. Source: upstream `script/interpreter.cpp`, `ExecuteWitnessScript`. */
 export const executeWitness = (machine: Machine): ScriptError | undefined => {
   const { stack } = machine
   for (const item of stack) if (item.length > MAX_SCRIPT_ELEMENT_SIZE) return "PUSH_SIZE"

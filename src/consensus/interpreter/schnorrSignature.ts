@@ -6,15 +6,14 @@ import { VALIDATION_WEIGHT_PER_SIGOP } from "./limits.ts"
 import type { InputCheck, Machine, TapscriptRun } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 
-/** A signature, with or without its hash type, and the key to check it with. */
 export interface SignatureOfKey {
   readonly signature: Bytes
   readonly pubkey: Bytes
 }
 
 /**
- * Checks a Schnorr signature, with or without its hash type, by a 32-byte key (BIP 341). Source: upstream
- * `script/interpreter.cpp`, `CheckSchnorrSignature`.
+ * With or without a hash type, by a 32-byte key (BIP 341). Source: upstream `script/interpreter.cpp`,
+ * `CheckSchnorrSignature`.
  */
 export const checkSchnorrSignature = (
   { context, index }: InputCheck,
@@ -31,8 +30,8 @@ export const checkSchnorrSignature = (
 }
 
 /**
- * Whether a signature in tapscript counts as given: an empty one does not, and any other must be valid. A key of an
- * unknown form accepts every signature. Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
+ * An empty signature does not count, and any other must be valid. A key of an unknown form accepts every signature.
+ * Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
  */
 export const checkTapscriptSignature = (
   machine: Machine,

@@ -1,6 +1,6 @@
 /**
- * The reference node's script errors, by their `ScriptError` names without prefix, with the text of its reject reasons.
- * Source: upstream `script/script_error.cpp`, `ScriptErrorString`.
+ * `ScriptError` names without prefix, with the text of reject reasons. Source: upstream `script/script_error.cpp`,
+ * `ScriptErrorString`.
  */
 export const scriptErrorMessages = {
   EVAL_FALSE: "Script evaluated without error but finished with a false/empty top stack element",

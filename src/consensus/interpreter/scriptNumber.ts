@@ -36,7 +36,6 @@ export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_
   return length > 0 && value >= sign ? sign - value : value
 }
 
-/** The shortest element of a number. */
 export const encodeNumber = (value: number): Bytes => {
   if (value === 0) return EMPTY
   const bytes: Array<number> = []

@@ -11,8 +11,8 @@ const isDefinedHashType = (hashType: number): boolean => {
 }
 
 /**
- * Checks the form of an ECDSA signature with its hash type under the flags. An empty one is well formed and stands for
- * a missing signature. Source: upstream `script/interpreter.cpp`, `CheckSignatureEncoding`.
+ * An empty signature is well formed and stands for a missing one. Source: upstream `script/interpreter.cpp`,
+ * `CheckSignatureEncoding`.
  */
 export const checkSignatureEncoding = (signature: Bytes, flags: number): ScriptError | undefined => {
   const hashType = signature[signature.length - 1]

@@ -17,8 +17,8 @@ const standsAt = (script: Bytes, at: number, wanted: Bytes): boolean => {
 }
 
 /**
- * Removes every occurrence of `wanted` (not empty) that begins at an instruction of the script, or right after another
- * occurrence. Returns the script itself if there is none. Source: upstream `script/interpreter.cpp`, `FindAndDelete`.
+ * Only occurrences that begin at an instruction, or right after another occurrence. `wanted` must not be empty. Source:
+ * upstream `script/interpreter.cpp`, `FindAndDelete`.
  */
 export const findAndDelete = (script: Bytes, wanted: Bytes): Bytes => {
   if (wanted.length > script.length) return script
@@ -63,7 +63,6 @@ const checkEncoding = (machine: Machine, signature: Bytes, pubkey: Bytes): Scrip
   return checkSignatureEncoding(signature, flags) ?? checkPubkeyEncoding(pubkey, flags, machine.version)
 }
 
-/** Whether a signature with its hash type is valid for the key, this input and this code. */
 const isSignedBy = (machine: Machine, { pubkey, signature }: SignatureOfKey, code: Bytes): boolean => {
   const { check: { context, index }, version } = machine
   const size = signature.length - 1
@@ -134,7 +133,6 @@ const takeCounted = (
 interface Multisig {
   readonly signatures: ReadonlyArray<Bytes>
   readonly pubkeys: ReadonlyArray<Bytes>
-  /** The code that the signatures cover. */
   readonly code: Bytes
 }
 
@@ -194,7 +192,6 @@ const answers = (take: (machine: Machine) => boolean | ScriptError): Operation =
   return undefined
 }
 
-/** An operation that fails with `error` if its result is false. */
 const demands = (take: (machine: Machine) => boolean | ScriptError, error: ScriptError): Operation => (machine) => {
   const verdict = take(machine)
   if (typeof verdict === "string") return verdict

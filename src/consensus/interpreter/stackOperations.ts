@@ -2,7 +2,6 @@ import { Op } from "../../protocol/script.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
 import { isTrue } from "./scriptNumber.ts"
 
-/** An operation that needs `count` elements and fails only if they are missing. */
 const needs = (count: number, act: (machine: Machine) => void): Operation => (machine) => {
   if (machine.stack.length < count) return "INVALID_STACK_OPERATION"
   act(machine)

@@ -19,7 +19,6 @@ import { type InputCheck, Machine, NO_CODE_SEPARATOR } from "./Machine.ts"
 import { checkSchnorrSignature } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
 
-/** The root of the tree that a control block yields for a leaf. */
 const merkleRoot = (control: Bytes, leafHash: Uint8Array): Uint8Array => {
   let hash = leafHash
   for (let at = CONTROL_BASE_SIZE; at < control.length; at += CONTROL_NODE_SIZE) {
@@ -58,14 +57,13 @@ const runTapscript = (machine: Machine): ScriptError | undefined => {
 }
 
 interface ScriptPath {
-  /** The x of the output's key. */
   readonly output: Bytes
   readonly annexHash: Bytes | undefined
   /** The budget for signatures. */
   readonly weight: number
 }
 
-/** Verifies a spend by script. The stack still holds the script and, on top, its control block. */
+/** The stack still holds the script and, on top, its control block. */
 const verifyScriptPath = (
   check: InputCheck,
   stack: Array<Bytes>,
@@ -90,10 +88,7 @@ const verifyScriptPath = (
   return discouraged ? "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION" : undefined
 }
 
-/**
- * Verifies the spend of a taproot output (BIP 341) by the 32-byte x of its key. Source: upstream
- * `script/interpreter.cpp`, `VerifyWitnessProgram`.
- */
+/** BIP 341. `output` is the 32-byte x of the key. Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`. */
 export const verifyTaproot = (check: InputCheck, output: Bytes): ScriptError | undefined => {
   if ((check.flags & Flag.TAPROOT) === 0) return undefined
   const { witness } = check.context.input(check.index)

@@ -78,10 +78,7 @@ const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(coun
 /** The smallest transaction: version, two empty lists, lock time. */
 const SMALLEST_TRANSACTION = 10
 
-/**
- * Reads a block in steps. A view, unless the proof has values in fields that no rule checks: then the block is copied
- * with zeros there (reference/protocol.md 2.4).
- */
+/** Copied only if the proof has values in fields that no rule checks (reference/protocol.md 2.4). */
 export class BlockReading {
   private readonly reader: Reader
   private readonly start: number

@@ -104,10 +104,7 @@ interface Template {
 
 const ONES = (1n << SHIFT) - 1n
 
-/**
- * Overwrites the numbers of a serialized array and reads it back, in a fifth of the time of hex digits, if a sample
- * shows the expected layout.
- */
+/** Rewrites a serialized array in a fifth of the time of hex digits, if the engine's layout is as expected. */
 const byMemory = (native: NativeSerializer): ToNumbers => {
   const lengthOf = (count: number): number => native.serialize(new Array(count).fill(ONES)).length
   const distance = lengthOf(2) - lengthOf(1)

@@ -41,9 +41,7 @@ export const minimalNumber = (opcode: number, data: Bytes): number | undefined =
   return isMinimalPush(opcode, data) && isMinimalNumber(data) ? pushedNumber(data) : undefined
 }
 
-/**
- * Readable to the end, only known opcodes, no overlong element. Source: upstream `script/script.cpp`, `HasValidOps`.
- */
+/** Readable, known opcodes, no overlong element. Source: upstream `script/script.cpp`, `HasValidOps`. */
 export const hasValidOperations = (script: Bytes): boolean => {
   const cursor = new ScriptCursor(script)
   while (cursor.next()) {

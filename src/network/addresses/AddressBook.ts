@@ -80,10 +80,7 @@ export class AddressBook {
     return { key: toHex(this.secret), addresses: this.tables.all.map(rowOf) }
   }
 
-  /**
-   * The book for storage, with rows created on access. Later changes may show, so two addresses may claim one slot;
-   * `fromJSON` then drops one.
-   */
+  /** Rows are created on access. If two claim one slot after a change, `fromJSON` drops one. */
   snapshot(): BookSnapshot {
     const entries = [...this.tables.all]
     return {
@@ -213,10 +210,7 @@ export class AddressBook {
     }
   }
 
-  /**
-   * Without terrible ones, at most `max` and this percentage; 0 means no limit. Source: upstream `addrman.cpp`,
-   * `GetAddr_`.
-   */
+  /** At most `max` and this percentage; 0 means no limit. Source: upstream `addrman.cpp`, `GetAddr_`. */
   sample(
     { max, network, now, percent }: {
       readonly max: number

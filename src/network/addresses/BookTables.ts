@@ -33,10 +33,7 @@ export interface TableCounts {
   readonly tried: number
 }
 
-/**
- * The tables of the address book. An address has one tried slot or is in 1 to 8 new buckets. Without a slot it is
- * removed, so there are at most 81,920.
- */
+/** An address has one tried slot or 1 to 8 new ones. Without one it is removed, so 81,920 is the limit. */
 export class BookTables {
   private readonly key: SipKey
   private readonly random: Random
@@ -102,10 +99,7 @@ export class BookTables {
     return this.tried[this.triedSlot(entry)]
   }
 
-  /**
-   * Adds a new bucket. Returns whether the address was absent and got the slot. `yields`: whether the holder gives it
-   * up.
-   */
+  /** Returns whether the address was not there and got the slot. `yields`: the holder gives it up. */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
     const slot = slotOf(this.key, entry, { table: "new", bucket })

@@ -95,10 +95,7 @@ export class PeerAddresses {
     return now > this.nextAnnouncement
   }
 
-  /**
-   * The first announcement is returned for its own message, which even a tight rate limit accepts. Later ones are
-   * queued.
-   */
+  /** The first one is returned for its own message, which even a tight rate limit accepts. */
   announce(own: AddressEntry, now: number): ReadonlyArray<AddressEntry> {
     const isFirst = this.nextAnnouncement === 0
     this.nextAnnouncement = now + exponential(this.random, ANNOUNCE_EVERY)

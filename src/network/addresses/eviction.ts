@@ -70,10 +70,7 @@ const DISADVANTAGED: ReadonlyArray<(candidate: Candidate) => boolean> = [
   ({ network }) => network === "torv3"
 ]
 
-/**
- * Protects up to `limit` peers of disadvantaged networks, longest uptime first, in equal shares. Unused shares go to
- * the others.
- */
+/** Equal shares of `limit` per network, longest uptime first. Unused shares go to the others. */
 const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: number): ReadonlyArray<Candidate> => {
   const networks = DISADVANTAGED
     .map((kind) => ({ kind, count: candidates.filter(kind).length }))

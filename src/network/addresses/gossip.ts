@@ -191,9 +191,7 @@ class AddressGossip implements Gossip {
     for (const { state } of ranked.slice(0, count)) state.push(entry)
   }
 
-  /**
-   * Once, and only for inbound peers: an attacker that we connect to could otherwise identify this node by the answer.
-   */
+  /** Only once and for inbound peers: others could identify this node by the answer. */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
     const { state } = this.join(peer)

@@ -70,9 +70,7 @@ export interface SeedingOptions {
 /** Without the final dot, which means nothing to a proxy. */
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
-/**
- * Whether there are enough peers after a wait. A filled book seldom needs seeds, which then learn less about this node.
- */
+/** After a wait. A filled book seldom needs seeds, which then learn less about this node. */
 const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     if (book.size === 0) return false

@@ -133,10 +133,7 @@ const fits = (text: string): boolean => {
   return length > 0 && length <= LONGEST_TEXT
 }
 
-/**
- * The socket still holds bytes already sent by the peer. Fails with `PeerUnreachable` if the proxy refuses or exceeds
- * the limit.
- */
+/** The socket keeps bytes already sent by the peer. Fails if the proxy refuses or is late. */
 export const connectThrough = (
   proxy: ProxyAddress,
   target: { readonly host: string; readonly port: number },

@@ -28,10 +28,7 @@ const blocksAskedFor = (message: Message): number => {
 /** Maximum headers of an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
 const MOST_ANNOUNCED = 8
 
-/**
- * Outstanding headers and blocks, whose bytes are read without delay. Repeating an unanswered request allows no more
- * bytes. Monotonic milliseconds.
- */
+/** Bytes of outstanding headers and blocks are read without delay. Monotonic milliseconds. */
 export class Asked {
   private headers = nothing()
   private blocks = nothing()

@@ -21,10 +21,7 @@ const LITTLE = 20
 /** Milliseconds per step, as garbage collection may have run in between. */
 const STEP_LIMIT = 250
 
-/**
- * Initial milliseconds of all peers of an address group: enough for a handshake. A reconnecting peer continues with its
- * group's remaining credit or debt.
- */
+/** Initial milliseconds of an address group, enough for a handshake. Reconnecting does not renew them. */
 const OWN_START = 5
 
 /** Maximum debt of a group in milliseconds, and maximum groups remembered. */

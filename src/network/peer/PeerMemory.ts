@@ -82,10 +82,7 @@ export class PeerMemory {
     })
   }
 
-  /**
-   * Waits at most some seconds while memory is scarce and an inbound peer holds more than an equal share. Returns
-   * whether the peer still sends.
-   */
+  /** Waits some seconds at scarce memory and a large share. Returns whether the peer still sends. */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       this.inbound && RECEIVED.some((kind) => this.budget.isTight(kind, this.account))

@@ -78,10 +78,7 @@ export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): Invento
 
 export const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
-/**
- * Drops txids that are never announced. The best go first, to hide our order of arrival. Source: upstream
- * `net_processing.cpp`, `SendMessages`.
- */
+/** The best go first, to hide our order of arrival. Source: upstream `net_processing.cpp`, `SendMessages`. */
 export const takeRound = (
   waiting: Set<TxidKey>,
   { listener, order, pool }: {

@@ -3,9 +3,7 @@ import type { Peer } from "../Peer.ts"
 export const carriesTransactions = ({ type }: Pick<Peer, "type">): boolean =>
   type !== "block-relay-only" && type !== "feeler"
 
-/**
- * With -blocksonly, a peer needs the permission `relay`. Source: upstream `net_processing.cpp`, `RejectIncomingTxs`.
- */
+/** `-blocksonly` requires the permission `relay`. Upstream `net_processing.cpp`, `RejectIncomingTxs`. */
 export const maySendTransactions = (peer: Pick<Peer, "type" | "permissions">, blocksOnly: boolean): boolean =>
   carriesTransactions(peer) && (!blocksOnly || peer.permissions.has("relay"))
 

@@ -21,10 +21,7 @@ const MOST_WAITING = 24 * 1024 * 1024
 /** Per batch, which the chain keeps parsed until it connects the blocks. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
-/**
- * Sorts blocks into chain order, so that the chain need not read them back. The loop adds and releases blocks, the
- * writer takes batches.
- */
+/** Sorts blocks into chain order. The loop adds and releases blocks, the writer takes batches. */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<ReceivedBlock> = []

@@ -34,10 +34,7 @@ export interface BlockWriterOptions {
   readonly lost: (batch: ReadonlyArray<ReceivedBlock>) => Effect.Effect<void>
 }
 
-/**
- * In one fiber. Fails if the chain cannot be stored, which the chain also reports to its owner. A defect loses only the
- * current batch.
- */
+/** Fails if the chain cannot be stored, which its owner learns too. A defect loses only the batch. */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
   const { blockOrder, lost, report, sink, time, tree, wakeUps } = options
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())

@@ -182,10 +182,7 @@ export class HeaderSync {
     if (peer !== undefined) Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
   }
 
-  /**
-   * A full answer had no new header, as another peer was faster. Returns whether header sync continues with that one
-   * alone.
-   */
+  /** A full answer had no new header. Returns whether header sync continues with the faster peer alone. */
   overtaken(id: PeerId, now: Millis): boolean {
     const peer = this.peers.get(id)
     const faster = this.syncing.filter((other) => other !== peer && !this.isSilent(other, now))

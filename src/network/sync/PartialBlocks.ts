@@ -17,9 +17,7 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
   return size
 }
 
-/**
- * Oldest first; `undefined` if reconstruction failed and the whole block was requested. Counted in the peer's memory.
- */
+/** Oldest first; `undefined` if the whole block was requested. Counted in the peer's memory. */
 export class PartialBlocks {
   private readonly account: MemoryAccount
   private readonly blocks = new Map<HeaderId, PartialBlock | undefined>()

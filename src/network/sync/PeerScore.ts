@@ -17,10 +17,7 @@ const WEIGHT = 0.25
 const moved = ({ average, value }: { readonly average: number | undefined; readonly value: number }): number =>
   average === undefined ? value : average + WEIGHT * (value - average)
 
-/**
- * Rates a peer by latency, rate and failures. Blocks in flight are twice the bandwidth-delay product, to keep distant
- * and fast peers busy. Milliseconds of one clock.
- */
+/** Blocks in flight are twice the bandwidth-delay product. Milliseconds of one clock. */
 export class PeerScore {
   /** Average time from request to block; `undefined` before the first. */
   latency: number | undefined

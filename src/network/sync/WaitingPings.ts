@@ -9,10 +9,7 @@ export interface WaitingPing {
   readonly answer: () => void
 }
 
-/**
- * The answer says that the blocks before a ping have their effect, as in the reference node. Blocks that wait for
- * predecessors delay no answer.
- */
+/** A pong says that the blocks before the ping have their effect, as in the reference node. */
 export class WaitingPings {
   private readonly blockOrder: Pick<BlockOrder, "isPassing">
   private readonly waiting = new Map<WaitingPing, number>()

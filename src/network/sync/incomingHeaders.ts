@@ -29,10 +29,7 @@ const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArr
 const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
-/**
- * Or continues the check of a low-work chain. Includes what the peer is known to have, so that no two answers are the
- * same.
- */
+/** Or continues the check of a low-work chain. No two answers are the same. */
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
   const { tree } = context
   if (state.presync !== undefined) return askNext(context, state, state.presync)
@@ -63,10 +60,7 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
 /** How far below the best header to ask again: enough for headers announced without their blocks. */
 const LOOK_BACK = 16
 
-/**
- * Asks a peer without headers once more, from further back, if the block of our best header is missing: its chain may
- * end below.
- */
+/** Asks once more, from further back, if our best header lacks its block: the peer's chain may end below. */
 const lookBack = (context: SyncContext, state: SyncPeer): void => {
   const { tree } = context
   const best = tree.best()

@@ -53,9 +53,7 @@ export interface BlockSenders {
 }
 
 export const blockReception = ({ offered, queued, view }: BlockSenders) => {
-  /**
-   * If a block was dropped, its successors would seem to lack a predecessor, and their peer would seem to misbehave.
-   */
+  /** Dropping a block would make its successors, and so their peer, seem to misbehave. */
   const slotFreed = Effect.async<void>((resume) => {
     const giveUp = view.slots.whenFreed(() => resume(Effect.void))
     return Effect.sync(giveUp)

@@ -140,9 +140,7 @@ const placeCandidates = (
   }
 }
 
-/**
- * `candidates`: the mempool and recently removed transactions. Source: upstream `PartiallyDownloadedBlock::InitData`.
- */
+/** `candidates`: mempool and recently removed. Upstream `PartiallyDownloadedBlock::InitData`. */
 export const startReconstruction = (
   compact: CmpctBlock,
   candidates: Iterable<Transaction>

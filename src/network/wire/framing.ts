@@ -30,10 +30,7 @@ export class FramingError extends Error {
 
 export type Framed =
   | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
-  /**
-   * Dropped without penalty: wrong checksum, unprintable command, or a payload too long for its command. `size` is the
-   * payload's.
-   */
+  /** Dropped without penalty: wrong checksum, bad command or excessive payload, of `size` bytes. */
   | {
     readonly type: "dropped"
     readonly command: string

@@ -236,10 +236,7 @@ export interface Owed {
 
 const EVERYTHING: Owed = { headers: true, blocks: true }
 
-/**
- * With a margin over honest peers, but far below the protocol's 32 MiB, which a hundred peers could make this node
- * hold.
- */
+/** More than honest peers send, far less than the protocol's 32 MiB, which many peers could make us hold. */
 export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
   const isOwed = command === "headers" ? owed.headers : owed.blocks
   return (isOwed ? undefined : UNREQUESTED_LIMITS.get(command)) ?? LIMITS.get(command) ?? SHORT

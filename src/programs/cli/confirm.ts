@@ -14,10 +14,7 @@ const YES = /^y(?:es)?$/i
 /** Previews are never cut: a part of an address or a name would mislead. */
 export const wholeOn = (screen: Screen): Screen => ({ ...screen, columns: undefined })
 
-/**
- * Shows a preview and asks. Returns the text to print with the outcome, empty if the user has seen it. Fails without a
- * yes or a terminal.
- */
+/** Returns the text to print with the outcome, empty if already shown. Fails without a yes or a terminal. */
 export const agreed = (
   prompt: Prompt,
   { preview, question, yes }: { readonly preview: string; readonly question: string; readonly yes: boolean }

@@ -31,10 +31,7 @@ export const writtenInNames = (text: string): string | undefined => {
   return written === text || written === text.toLowerCase() ? undefined : written
 }
 
-/**
- * The first word as a name. Refuses an empty one, as from an unset variable, and a possible private key, which must not
- * reach the daemon or an error.
- */
+/** Refuses an empty word, as from an unset variable, and a possible private key, which must stay here. */
 export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
   const name = nameMeant(word ?? "")
   if (!name.includes("/") && looksSecret(name)) {

@@ -79,10 +79,7 @@ export const hiddenIn = ({ problem, stderr, ...rest }: CliOutcome, hide: (text: 
   }
 })
 
-/**
- * With `-json`, a failure is an object on standard error, so standard output always holds an answer. Control and
- * bidirectional characters are escaped.
- */
+/** With `-json`, a failure goes to standard error, with control and bidirectional characters escaped. */
 export const printed = ({ code, problem, stderr, stdout }: CliOutcome, json: boolean): ProgramOutcome => ({
   code,
   stdout,

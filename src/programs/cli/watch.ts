@@ -87,10 +87,7 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
 
 const NEW_ADDRESS = "(new address) "
 
-/**
- * A wallet takes a fresh address for its own updates, so an operation with a new address counts as a change of value,
- * with a note.
- */
+/** Wallets take a fresh address per update, so a new address counts as a change of value, with a note. */
 const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: string, note: string] => {
   if (type !== "transferred") return [typeof type === "string" ? shownText(type) : "", ""]
   const isSame = before !== null && memberOf(record, "value") === memberOf(before, "value")

@@ -33,9 +33,7 @@ const writeAll = (stream: NodeJS.WriteStream & { readonly fd: number }, text: st
 const isLoss = (error: NodeJS.ErrnoException | null | undefined): error is NodeJS.ErrnoException =>
   error !== undefined && error !== null && error.code !== "EPIPE"
 
-/**
- * Prints the last output without misleading characters. The exit status is 1 if standard output does not take it all.
- */
+/** Without misleading characters. The exit status is 1 if standard output does not take it all. */
 export const printLast = (
   program: string,
   { code, stderr, stdout }: ProgramOutcome,

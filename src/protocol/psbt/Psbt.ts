@@ -2,9 +2,7 @@ import type { Bytes } from "../bytes.ts"
 import { binaryString } from "../bytes.ts"
 import { makeTransaction, type Transaction, type TransactionOutput } from "../transaction.ts"
 
-/**
- * Partially signed transactions, version 0 (BIP 174, taproot fields of BIP 371, MuSig2 fields of BIP 373). Immutable.
- */
+/** PSBT version 0 (BIP 174; taproot fields of BIP 371, MuSig2 fields of BIP 373). Immutable. */
 
 export interface KeyOrigin {
   /** First four bytes of the HASH160 of the master key. */

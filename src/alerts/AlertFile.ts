@@ -18,10 +18,7 @@ export interface AlertState {
   readonly mail: ReadonlyArray<MailQueue>
 }
 
-/**
- * `alerts.json`, with both parts in one file: giving a notice and queueing its mail is one step, so that a crash loses
- * or repeats neither.
- */
+/** `alerts.json`: one file, so that giving a notice and queueing its mail is one step, even in a crash. */
 export class AlertFile extends Context.Tag("svcd/AlertFile")<AlertFile, {
   readonly current: () => AlertState
   readonly isSaved: () => boolean

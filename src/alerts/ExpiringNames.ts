@@ -28,7 +28,6 @@ import { WatchList } from "./WatchList.ts"
 /** The owners of the listed names. */
 export type Whose =
   | { readonly of: "all" }
-  /** The owner's script. */
   | { readonly of: "owner"; readonly script: Bytes }
   /** These names, whatever their owner. */
   | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }

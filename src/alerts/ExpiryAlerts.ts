@@ -34,11 +34,9 @@ const MOST_LOGGED = 20
 const LOOK_INTERVAL = "1 minute"
 
 export interface ExpiryAlertsOptions {
-  /** Whether an operation on a name waits for a block. */
   readonly isPending: (name: Bytes) => boolean
 }
 
-/** The log message of a notice. */
 const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
   if (pending) return "name expires soon, and its renewal is unconfirmed: raise its fee if it stays so"
   return renewed

@@ -23,7 +23,6 @@ export class WatchList extends Context.Tag("svcd/WatchList")<WatchList, {
   /** In byte order. */
   readonly names: () => ReadonlyArray<WatchedName>
   readonly has: (name: Bytes) => boolean
-  /** Counts the changes of the list. */
   readonly version: () => number
   /** Ends with the next change of the list. */
   readonly changed: () => Effect.Effect<void>
@@ -90,7 +89,6 @@ const make = (
       return sorted
     }
 
-    /** Stores the added names, then shows them. */
     const become = (next: ReadonlyMap<NameKey, Bytes>): Effect.Effect<void, StorageFailure> => {
       const file: WatchFile = { version: 1, names: [...next.values()].map(toHex).sort() }
       const written = filename === undefined ? Effect.void : writeJsonFile(filename, WatchFile, file)

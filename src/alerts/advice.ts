@@ -29,7 +29,6 @@ export const renewalCommand = (name: Bytes): string => {
 /** The owner of a name, as far as a node knows. */
 export interface Custody {
   readonly mine: boolean
-  /** Whether that wallet renews it automatically. */
   readonly renewed: boolean
 }
 

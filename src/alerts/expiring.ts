@@ -2,8 +2,6 @@ import { blocksToExpiry, type NameClock, type NameEntry } from "../names/NameEnt
 import { type Bytes, compare, fromHex, toHex } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 
-/** Lists of names that expire soon. */
-
 /** A name's record as shown in lists. */
 export type ExpiringRecord = Pick<NameEntry, "name" | "value" | "height" | "txid" | "vout" | "address">
 

@@ -34,10 +34,7 @@ export interface JsonFile<A> {
   readonly empty: A
   /** One sentence with what is lost with the file, and what the operator should do. */
   readonly remedy: string
-  /**
-   * What happens if the file is unreadable: the node fails, or continues without it after putting it aside like a
-   * damaged one.
-   */
+  /** Fail the node, or put the file aside like a damaged one and continue. */
   readonly ifUnreadable: "fail" | "aside"
 }
 
@@ -88,7 +85,6 @@ export const readJsonFile = <A>(
     return Option.getOrElse(found, () => empty)
   })
 
-/** Replaces a file atomically. */
 export const writeJsonFile = <A>(
   path: string,
   schema: Schema.Schema<A, string>,

@@ -37,11 +37,9 @@ export class Webhooks extends Context.Tag("svcd/Webhooks")<Webhooks, {
   readonly test: (id: string) => Effect.Effect<HookAnswer, WebhookRefused>
   /** Sends until the scope of the service closes. The names must be at the tip of the stored chain. */
   readonly start: Effect.Effect<void>
-  /** Updates the metrics. */
   readonly sample: Effect.Effect<void>
 }>() {}
 
-/** Concurrent tests. */
 const MAX_TESTS = 4
 
 const make = (

@@ -114,7 +114,6 @@ export const resumeHook = (
     yield* annotated(Effect.logInfo("webhook resumed", { hook: id, origin: hook.origin }))
   })
 
-/** Sends one message without an event, and returns the answer. */
 export const testHook = (set: HookSet, id: string) =>
   Effect.gen(function*() {
     const hook = yield* found(set, id)
@@ -123,7 +122,6 @@ export const testHook = (set: HookSet, id: string) =>
     return yield* set.send(hook, message)
   })
 
-/** Stores new hooks of the configuration. */
 const storeConfigured = ({ events, file, hooks, settings }: HookSet): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     for (const { begin, filter, url } of settings.configured) {

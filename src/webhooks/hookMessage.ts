@@ -27,7 +27,6 @@ type Step =
 const isSameBlock = (a: NameEvent, b: NameEvent): boolean =>
   a.type !== "undone" && b.type !== "undone" && a.height === b.height && equal(a.hash, b.hash)
 
-/** The first events of a page that are of one block. */
 const firstBlock = (events: ReadonlyArray<NameEvent>): ReadonlyArray<NameEvent> => {
   const [first] = events
   if (first === undefined) return []

@@ -4,8 +4,6 @@ import type { Attempt, HookRow } from "./HookStore.ts"
 import type { HookAnswer } from "./post.ts"
 import { isGivenUp, pauseAfter } from "./retries.ts"
 
-/** How the stored state of a hook changes. */
-
 export const newRow = (
   { filter, id, position, secret, source, url }: Pick<HookRow, "id" | "source" | "url" | "secret" | "filter"> & {
     readonly position: EventCursor
@@ -74,7 +72,6 @@ export const isAccepted = (answer: HookAnswer): boolean =>
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
-/** Why an answer does not accept the message. */
 export const reasonOfAnswer = (answer: HookAnswer): string => {
   if (answer._tag === "NoAnswer") return answer.reason
   return isRedirect(answer.status)

@@ -47,7 +47,6 @@ export const storedFilter = ({ filter }: Pick<HookRow, "filter">): StoredFilter 
   }
 }
 
-/** A webhook from the configuration file. */
 export interface ConfiguredHook extends WebhookSettings {
   readonly events: EventFilter
   readonly key: Uint8Array

@@ -10,13 +10,10 @@ import type { HookRow } from "./HookStore.ts"
 import type { LiveHook } from "./HookWorker.ts"
 import { type PostParts, systemResolve } from "./post.ts"
 
-/** The operator's choices for webhooks. */
 export interface HookSettings {
   readonly choice: WebhookChoice
   readonly configured: ReadonlyArray<ConfiguredHook>
-  /** How names are written in filters. */
   readonly writing: FilterWriting
-  /** For tests. */
   readonly post: Partial<PostParts> | undefined
 }
 

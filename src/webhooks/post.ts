@@ -33,9 +33,7 @@ export interface HookRequest {
   readonly body: string
 }
 
-/** The system functions that an attempt uses. */
 export interface PostParts {
-  /** The addresses of a host name. */
   readonly resolve: (host: string) => Promise<ReadonlyArray<string>>
   /** Why an address must not be used, if so. */
   readonly forbidden: (address: string) => ForbiddenKind | undefined
@@ -53,7 +51,6 @@ export type HookAnswer =
     readonly milliseconds: number
     /** Milliseconds that the receiver asked to wait. */
     readonly wished: number | undefined
-    /** The beginning of the body. */
     readonly body: string
   }
   | {

@@ -35,7 +35,6 @@ export type OutgoingMail =
     readonly madeAt: Millis
   })
 
-/** The result of an attempt to send a mail. */
 export interface MailOutcome {
   readonly isAccepted: boolean
   /** The server's answer, or why there was no server: one line without secrets. */
@@ -45,14 +44,10 @@ export interface MailOutcome {
 export interface AlertMailOptions {
   /** At least one. */
   readonly addresses: ReadonlyArray<string>
-  /** Hands a mail to the server. */
   readonly send: (mail: OutgoingMail) => Effect.Effect<MailOutcome>
 }
 
-/**
- * Time limit of an attempt, as a server that is slow in each step, or sends a byte now and then, could otherwise hold
- * the mail for hours.
- */
+/** Limits a whole attempt: a server that is slow in each step could otherwise hold the mail for hours. */
 const ATTEMPT_MINUTES = 5
 
 /** An attempt took too long. The server may have accepted the mail. */
@@ -84,7 +79,6 @@ export class AlertMail extends Context.Tag("svcd/AlertMail")<AlertMail, {
 /** /health and getcheckinfo show failures after this time. */
 const PATIENCE = Duration.toMillis("1 day")
 
-/** Pause after a disk failure. */
 const DISK_PAUSE = "1 minute"
 
 const HEALTH = "alert mail"
@@ -118,7 +112,6 @@ const make = (
     const become = (to: string, change: (queue: MailQueue) => MailQueue): Effect.Effect<void, StorageFailure> =>
       file.change(({ mail, told }) => ({ told, mail: replaced(queuesOf(mail, addresses), to, change) }))
 
-    /** Sends to one address, in order. */
     const worker = (to: string): Effect.Effect<never> => {
       let failures = 0
       let withdraw: Effect.Effect<void> = Effect.void
@@ -155,7 +148,6 @@ const make = (
           })
         })
 
-      /** Stores the result of an attempt. */
       const recorded = (mail: SentMail, { answer, isAccepted }: MailOutcome): Effect.Effect<boolean, StorageFailure> =>
         Effect.gen(function*() {
           alertMails.of(isAccepted ? "sent" : "failed").increase()

@@ -20,7 +20,6 @@ export interface MailNotice {
 /** Notices for one mail, the first to expire first. */
 export interface Notices {
   readonly names: ReadonlyArray<MailNotice>
-  /** The number of further ones. */
   readonly more: number
 }
 

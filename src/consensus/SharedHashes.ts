@@ -7,7 +7,7 @@ import type { Coin } from "./view.ts"
 /** A buffer for hash input, shared by all callers because no use outlives its call. */
 const parts = new Writer(1024)
 
-/** A view of the serialized outputs of a transaction, without their count. */
+/** A view, without the count. */
 export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction): Bytes => {
   let start = (hasWitness ? 6 : 4) + compactSizeLength(inputs.length) + compactSizeLength(outputs.length)
   for (const { scriptSig } of inputs) {

@@ -125,7 +125,6 @@ export const retarget = (params: ConsensusParams, { bits, span }: Period): numbe
   return scaled(params, { bits, span: Math.min(Math.max(span, least), most) })
 }
 
-/** The required bits of the block after `prev` at a retarget height. */
 const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
   if (params.noRetargeting) return prev.bits
   const { auxpowStartHeight, retargetInterval } = params

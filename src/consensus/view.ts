@@ -59,7 +59,7 @@ export interface BlockDelta {
   readonly coins: ReadonlyMap<string, Coin | undefined>
   /** Older coins that the block removed or replaced: spent, expired, ignored or overwritten. */
   readonly removed: ReadonlyMap<string, Coin>
-  /** Claims after the block of the names that it touched, by name key. */
+  /** By name key. */
   readonly claims: ReadonlyMap<NameKey, NameClaim>
   /** Claims of the same names before the block; `undefined` for a new name. */
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>

@@ -42,7 +42,6 @@ export interface PeerControl {
     id: number,
     message: { readonly command: string; readonly payload: Bytes }
   ) => Effect.Effect<boolean>
-  /** Requests a block with a known header from one peer, wanted or not. */
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   readonly bookPlaces: Effect.Effect<ReadonlyArray<BookPlace>>
   readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>

@@ -16,7 +16,7 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly store: AddressStore
   /** Known of a peer even before `connected` and after `gone`. */
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
-  /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
+  /** Seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   readonly orphans: () => ReadonlyArray<StoredOrphan>

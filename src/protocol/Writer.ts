@@ -108,7 +108,6 @@ export class Writer {
     return this.buffer.slice(0, this.length)
   }
 
-  /** Drops the written bytes but keeps the memory. */
   clear(): this {
     this.length = 0
     return this

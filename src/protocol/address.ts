@@ -33,7 +33,6 @@ const P2PKH_TAIL = Uint8Array.of(0x88, 0xac)
 const P2SH_HEAD = Uint8Array.of(0xa9, HASH_BYTES)
 const P2SH_TAIL = Uint8Array.of(0x87)
 
-/** The 20 bytes between head and tail, if that is all there is. */
 const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined => {
   if (script.length !== head.length + HASH_BYTES + tail.length) return undefined
   for (let i = 0; i < head.length; i++) if (script[i] !== head[i]) return undefined

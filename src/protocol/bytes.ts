@@ -67,7 +67,6 @@ export const toHex: (bytes: Bytes) => string = hexSlice === undefined
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 
-/** Whether a text is an even number (or none) of hexadecimal digits. */
 export const isHex = (text: string): boolean => HEX.test(text)
 
 /** Digits in any case. */
@@ -81,7 +80,6 @@ export const fromHex = (text: string): Uint8Array | undefined => {
 
 export const reversed = (bytes: Bytes): Uint8Array => new Uint8Array(bytes).reverse()
 
-/** A hash as displayed: reversed, in hexadecimal. */
 export const displayHash = (hash: Bytes): string => toHex(reversed(hash))
 
 export const parseDisplayHash = (text: string): Uint8Array | undefined =>

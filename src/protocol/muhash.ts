@@ -225,7 +225,7 @@ class Product {
   }
 }
 
-/** The hash of a changing set. A member added twice must be removed twice. */
+/** A member added twice must be removed twice. */
 export class MuHash {
   readonly #numerator: Product
   readonly #denominator: Product
@@ -238,7 +238,6 @@ export class MuHash {
     this.#denominator = new Product(denominator)
   }
 
-  /** The product of the added members: with `denominator`, the whole state. */
   get numerator(): bigint {
     return this.#numerator.number
   }

@@ -82,7 +82,6 @@ export const printable = (bytes: Bytes): string => {
   return text === undefined ? `0x${toHex(bytes)}` : `'${text}'`
 }
 
-/** The purpose of a name, from its namespace and the form of its label. */
 export type NameClass = "domain" | "domain-data" | "identity" | "identity-data" | "nonstandard"
 
 /** Longest domain label in bytes (DNS). */
@@ -106,7 +105,7 @@ export const namespaceOf = (name: Bytes): string | undefined => {
   return text === undefined ? undefined : split(text)?.namespace
 }
 
-/** Classifies a name by its namespace and label (`names/applications.cpp`, `NamespaceFromName`; IFA-0001). */
+/** Source: `names/applications.cpp`, `NamespaceFromName`; IFA-0001. */
 export const classify = (name: Bytes): NameClass => {
   const parts = split(encodeText(name, "ascii") ?? "")
   if (parts === undefined || parts.label === "") return "nonstandard"

@@ -20,13 +20,11 @@ export interface SetRecord {
   readonly address: Bytes
 }
 
-/** Whether two outputs pay to one address, or to one script without an address. */
 const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
   const address = addressOf(network, one)
   return address === undefined ? equal(one, other) : address === addressOf(network, other)
 }
 
-/** The word for an operation without the record before it. */
 export const plainWord = (op: NameSetting["op"]): string => op === "name_firstupdate" ? "registered" : "updated"
 
 /** `before` is the replaced record, if known. */

@@ -127,7 +127,6 @@ export const MAX_SCRIPT_ELEMENT_SIZE = 520
 /** `next` returns false at the end and at a truncated push, which sets `failed`. */
 export class ScriptCursor {
   script: Bytes
-  /** The offset of the next instruction. */
   offset: number
   opcode = 0
   /** Pushed bytes are from `dataStart` to `offset`: empty if the opcode pushes no bytes of the script. */
@@ -169,7 +168,6 @@ export class ScriptCursor {
     return true
   }
 
-  /** A view of the pushed bytes. */
   get data(): Uint8Array {
     return this.script.subarray(this.dataStart, this.offset)
   }

@@ -54,7 +54,7 @@ export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPO
 /** An outpoint as a map key, one character per byte. */
 export const outpointKey = binaryString as (prevout: Bytes) => OutpointKey
 
-/** Whether this is the null outpoint of coinbases: all zeros, index 2^32 - 1. */
+/** All zeros, index 2^32 - 1. */
 export const isNullPrevout = (prevout: Bytes): boolean => {
   for (let i = 0; i < 32; i++) if (prevout[i] !== 0) return false
   return prevoutIndex(prevout) === 0xffffffff

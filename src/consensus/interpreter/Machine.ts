@@ -68,7 +68,7 @@ export class Machine {
     return (this.check.flags & flag) !== 0
   }
 
-  /** The element at a depth, 1 for the top; `undefined` beyond the end of the stack. */
+  /** 1 is the top; `undefined` beyond the end. */
   top(depth: number): Bytes | undefined {
     return this.stack[this.stack.length - depth]
   }
@@ -77,7 +77,6 @@ export class Machine {
     this.stack.length -= count
   }
 
-  /** The number in an element under the rules of this execution; `undefined` for any other element. */
   number(element: Bytes, maxSize?: number): number | undefined {
     return decodeNumber(element, this.has(Flag.MINIMALDATA), maxSize)
   }

@@ -4,7 +4,7 @@ import type { Machine, Operation, Operations } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean, isTrue } from "./scriptNumber.ts"
 
-/** Takes two elements and returns whether they are equal; `undefined` if they are missing. */
+/** `undefined` if elements are missing. */
 const takeEqual = ({ stack }: Machine): boolean | undefined => {
   const b = stack.pop()
   const a = stack.pop()

@@ -8,14 +8,14 @@ const needs = (count: number, act: (machine: Machine) => void): Operation => (ma
   return undefined
 }
 
-/** Pushes copies of `count` elements, the lowest of them at `depth`. */
+/** The lowest of the copies is at `depth`. */
 const copy = (depth: number, count = depth): Operation =>
   needs(depth, ({ stack }) => {
     const from = stack.length - depth
     stack.push(...stack.slice(from, from + count))
   })
 
-/** Moves `count` elements to the top, the lowest of them at `depth`. */
+/** The lowest element is at `depth`. */
 const raise = (depth: number, { count }: { readonly count: number }): Operation =>
   needs(depth, ({ stack }) => {
     stack.push(...stack.splice(stack.length - depth, count))

@@ -34,7 +34,6 @@ export interface BookEntry {
   tried: boolean
   /** The new buckets that contain it; empty for a tried address. */
   readonly buckets: Array<number>
-  /** Position in the list of all entries. */
   at: number
 }
 

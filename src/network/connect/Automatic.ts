@@ -46,7 +46,7 @@ export interface AutomaticOptions {
   readonly nearTip: () => boolean
   readonly needExtraPeer: () => boolean
   readonly sync: (peer: Peer) => PeerSync
-  /** When a peer last announced a block ahead of our tip, in seconds since 1970; 0 for never. */
+  /** Seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   readonly call: (
     target: Address,

@@ -114,7 +114,7 @@ interface ManualOptions {
   readonly wanted: () => boolean
 }
 
-/** Connects until the peer is removed or is this node. Only the first failure in a row is a warning. */
+/** Only the first failure in a row is a warning. */
 const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     let pause = FIRST_PAUSE

@@ -113,7 +113,6 @@ export class PeerConnection implements PeerLink {
   private ending: Disconnection | undefined
   private reader: Reading | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
-  /** Number of handlers that received `connected`. */
   private told = 0
 
   private constructor(socket: Socket, { context, facts, times }: ConnectionParts) {
@@ -367,7 +366,6 @@ export class PeerConnection implements PeerLink {
     }
   })
 
-  /** Returns the milliseconds until the next check. */
   private due(now: number): number {
     if (this.open === undefined) {
       const left = this.silentFrom - now

@@ -169,7 +169,6 @@ export class Reading {
     return ran
   }
 
-  /** Charges the time since the last charge: at once, or on trust for requested data. */
   private charge(uncalled: boolean): void {
     const { intake } = this.link
     const ran = this.note()

@@ -105,7 +105,6 @@ export class Orphanage {
     return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
   }
 
-  /** Charges another peer for a stored transaction. */
   add(transaction: Transaction, peer: PeerId): void {
     if (transaction.weight > MAX_WEIGHT) return
     const wtxid = wtxidKey(transaction.wtxid)

@@ -54,7 +54,6 @@ export interface RelayOptions {
   readonly random?: Random
   /** Milliseconds between two ticks. */
   readonly interval?: number
-  /** Whether only peers with the permission `relay` may send transactions. */
   readonly blocksOnly?: boolean
   /** Whether all peers may set bloom filters and so ask for the mempool. */
   readonly bloom?: boolean

@@ -80,7 +80,6 @@ export class TxAnnouncer {
     this.#untold.delete(txidKey)
   }
 
-  /** Returns the transactions announced for the first time. */
   #announce(state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> {
     const { mempool } = this.#parts
     const { known, peer, waiting } = state

@@ -68,7 +68,6 @@ export interface TransactionListener {
   readonly wtxidRelay: boolean
   /** In smallest units per kvB. */
   readonly feeFilter: number
-  /** Hashes that the peer knows, in the announced form. */
   readonly known: RollingFilter
   readonly bloom?: Pick<BloomFilter, "matches"> | undefined
 }

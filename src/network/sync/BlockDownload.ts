@@ -108,7 +108,6 @@ export class BlockDownload {
     return this.window.isWanted(header)
   }
 
-  /** Peers that can be asked, outbound first, best first. */
   ranked(): ReadonlyArray<DownloadPeer> {
     const able = [...this.peers.values()].filter((peer) => this.window.isUseful(peer))
     const chosen = able.filter(({ source }) => source.preferred)

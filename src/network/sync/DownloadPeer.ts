@@ -75,7 +75,6 @@ export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BL
 
 export const hasRoom = ({ flights, score }: DownloadPeer): boolean => flights.size < score.limit
 
-/** Whether the peer has room, serves the height, and does not lack the block. */
 export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: HeaderId): boolean => {
   const height = tree.height(header)
   return hasRoom(peer) && height < peer.source.below && !peer.lacks.has(header) &&

@@ -60,7 +60,6 @@ export class DownloadVerdicts {
     return true
   }
 
-  /** The peer lacks a requested block, or has only a bad copy. */
   lacks(peer: DownloadPeer, header: HeaderId): void {
     peer.score.failed()
     if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()
@@ -115,7 +114,6 @@ export class DownloadVerdicts {
     return [{ peer: helper.id, header }]
   }
 
-  /** Doubles the stall timeout. */
   overdue(now: number): ReadonlyArray<Overdue> {
     const { flights, peers, window } = this.options
     const busy = [...peers.values()].filter(({ flights, stalling }) => flights.size > 0 || stalling !== undefined)

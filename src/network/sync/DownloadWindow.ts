@@ -97,7 +97,6 @@ export class DownloadWindow {
     peer.cursor = Math.max(peer.cursor, height)
   }
 
-  /** The first missing block above the last common one, which keeps the window from moving. */
   firstMissing(peer: DownloadPeer): HeaderId {
     const { tree } = this.options
     return tree.ancestor(peer.best, Math.min(tree.height(peer.common) + 1, tree.height(peer.best)))

@@ -70,7 +70,6 @@ export class Flights {
     return this.unstored.has(header)
   }
 
-  /** Whether a block is neither stored nor on its way. */
   readonly isMissing = (header: HeaderId): boolean =>
     !this.flights.has(header) && !this.unstored.has(header) && !this.options.tree.hasBlock(header)
 

@@ -158,7 +158,6 @@ export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
 
-/** An outbound or trusted peer is asked first. */
 export const isPreferred = ({ inbound, permissions, type }: Peer): boolean =>
   (!inbound || permissions.has("noban")) && type !== "addr-fetch" && type !== "feeler"
 

@@ -48,11 +48,10 @@ export interface SyncManager extends PeerHandler {
   readonly messages: MessageParts["sync"]
   readonly syncOf: (peer: Peer) => PeerSync
   readonly served: (peer: Peer, last: HeaderId) => Effect.Effect<void>
-  /** Requests a block from one peer, wanted or not. */
   readonly fetch: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
-  /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
+  /** Seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
 }
 

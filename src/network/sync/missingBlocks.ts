@@ -6,7 +6,7 @@ import { type BlockRequest, canServe, type DownloadTree } from "./DownloadPeer.t
 /** Checked in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
 
-/** Milliseconds until the next peer is asked for a block that the current one may lack. */
+/** Milliseconds. */
 const SILENCE = 10_000
 
 /** Milliseconds until a peer is asked again for the same block. */
@@ -16,7 +16,6 @@ type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 
 interface Search {
   readonly asked: Map<PeerId, number>
-  /** The peer asked last, until it answers. */
   pending: PeerId | undefined
 }
 

@@ -49,7 +49,6 @@ const UNLIMITED: FrameMemory = { take: () => true, give: () => {} }
 
 interface Pending {
   readonly command: string
-  /** Whether the command is well formed. */
   readonly named: boolean
   readonly length: number
   readonly checksum: Bytes
@@ -106,7 +105,6 @@ export class FrameParser {
     return this.payload.length
   }
 
-  /** Whether the stream may end here without loss. */
   get idle(): boolean {
     return this.headerSize === 0 && !this.failed
   }

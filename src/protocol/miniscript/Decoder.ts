@@ -119,7 +119,7 @@ export class Decoder {
     return of !== undefined && this.#build(wrap(wrapper, of, this.#reader.context))
   }
 
-  /** Combines the last two expressions. The one read last comes first in the script. */
+  /** The one read last comes first in the script. */
   #combine(name: Binary): boolean {
     const first = this.#built.pop()
     const second = this.#built.pop()
@@ -277,7 +277,6 @@ export class Decoder {
     })
   }
 
-  /** The instructions before the last expression of an OP_ENDIF. */
   readonly #condition: Step = () => {
     if (this.#opcodes(Op.OP_ELSE)) {
       this.#take(1)
@@ -298,7 +297,6 @@ export class Decoder {
     return this.#do(this.#single, () => this.#combine(keeps ? "or_d" : "or_c"))
   }
 
-  /** The instructions before two branches. */
   readonly #alternatives: Step = () => {
     const isIf = this.#opcodes(Op.OP_IF)
     if (!isIf && !this.#opcodes(Op.OP_NOTIF)) return false

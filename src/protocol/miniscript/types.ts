@@ -73,14 +73,11 @@ export const afterType = (lock: number): MiniscriptType => type("Bzfmxk") | (loc
 const mixesLocks = (a: MiniscriptType, b: MiniscriptType): boolean =>
   (has(a, g) && has(b, h)) || (has(a, h) && has(b, g)) || (has(a, i) && has(b, j)) || (has(a, j) && has(b, i))
 
-/** The lock letters if `a` and `b` must both be satisfied. */
 const bothLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType =>
   ((a | b) & LOCKS) | when(has(a & b, k) && !mixesLocks(a, b), k)
 
-/** The lock letters if one of `a` and `b` is enough. */
 const eitherLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType => ((a | b) & LOCKS) | (a & b & k)
 
-/** The letter `o` of two expressions that both run. */
 const oneArgument = (a: MiniscriptType, b: MiniscriptType): MiniscriptType => when(has(a | b, z), (a | b) & o)
 
 export type Wrapper = "a" | "s" | "c" | "d" | "v" | "j" | "n"

@@ -129,7 +129,6 @@ export const kept = <A extends UnknownRecord>(
 type Key<M> = Extract<keyof M, string>
 
 interface TableParts<M> {
-  /** The map in messages. */
   readonly place: string
   readonly empty: M
   readonly fields: FieldsOf<M>
@@ -156,7 +155,6 @@ export class FieldTable<M> {
     }
   }
 
-  /** Reads a map up to its separator, one record per step. */
   *read(reader: Reader, rules: PsbtRules): Steps<M> {
     const seen = new Set<string>()
     const map = { ...this.empty }

@@ -61,7 +61,6 @@ export interface TaprootLeaf {
   readonly controlBlocks: ReadonlyArray<Bytes>
 }
 
-/** A leaf and its depth, in a tree that is listed depth first. */
 export interface TreeLeaf {
   readonly depth: number
   readonly leafVersion: number
@@ -78,7 +77,6 @@ export interface Musig2Participants {
   readonly participants: ReadonlyArray<Bytes>
 }
 
-/** A public nonce or a partial signature of one of several signers under one key. */
 export interface Musig2Share {
   readonly participant: Bytes
   readonly aggregate: Bytes
@@ -107,11 +105,9 @@ export interface PsbtMap {
 
 export type PreimageKind = "ripemd160" | "sha256" | "hash160" | "hash256"
 
-/** Preimages by their hash. */
 type Preimages = { readonly [K in PreimageKind]: Records<Preimage> }
 
 export interface PsbtInput extends PsbtMap, Preimages {
-  /** The whole transaction whose output is spent. */
   readonly nonWitnessUtxo: Transaction | undefined
   readonly witnessUtxo: TransactionOutput | undefined
   /** By HASH160 of the public key. */
@@ -169,7 +165,7 @@ const EMPTY_MAP: PsbtMap = {
   unknown: NO_RECORDS
 }
 
-/** The records of both. If both have one, the first one's is used. */
+/** The first PSBT's record takes precedence. */
 export const both = <A>(first: Records<A>, second: Records<A>): Records<A> =>
   second.size > 0 ? first.size > 0 ? new Map([...second, ...first]) : second : first.size > 0 ? first : NO_RECORDS
 

@@ -75,7 +75,6 @@ export class Light extends Context.Tag("svcd/Light")<
     /** Notes whether headers of peers are still being compared, during which a new window answers nothing. */
     readonly comparing: (is: boolean) => void
     readonly progress: Effect.Effect<LightProgress>
-    /** The height of the last block with known names. */
     readonly height: () => Height
     /** Whether a name missing from the window does not exist or has expired. */
     readonly complete: Effect.Effect<boolean>

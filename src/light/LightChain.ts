@@ -44,7 +44,6 @@ export class LightChain {
   private high: HeaderId = NONE
   /** Its first block; above `high` while there is none. */
   private low: Height = 0
-  /** The lowest block that it wants. */
   private floor: Height = 0
   /** Checked blocks that are not adjacent to the window yet. */
   readonly waiting = new WaitingBlocks()
@@ -114,7 +113,6 @@ export class LightChain {
     return Math.max(first, this.index.height(this.headers.root) + 1)
   }
 
-  /** The last block with known names. */
   get height(): Height {
     return this.high === NONE ? this.index.height(this.headers.root) : this.index.height(this.high)
   }

@@ -9,7 +9,6 @@ import { isSigned, type LinkCheck } from "./signatures.ts"
 
 /** Checks the signatures of the window in worker threads, to keep the answering thread free. One call at a time. */
 export interface LinkPool {
-  /** Whether each signature is valid. */
   readonly verify: (checks: ReadonlyArray<LinkCheck>) => Effect.Effect<ReadonlyArray<boolean>>
   /** Ends the idle threads to free their memory. The next call starts them again. */
   readonly rest: Effect.Effect<void>

@@ -67,11 +67,9 @@ export interface StoredLight {
   readonly window: Window | undefined
 }
 
-/** A NAME_FIRSTUPDATE or NAME_UPDATE in the window. */
 export interface WindowOperation {
   readonly name: Bytes
   readonly id: number
-  /** Whether it is a registration. */
   readonly first: boolean
   readonly tx: Bytes
   readonly vout: number
@@ -166,7 +164,6 @@ const prepare = (database: Database) => {
 type Statements = ReturnType<typeof prepare>
 
 export interface WindowChanges {
-  /** Adds operations, newest first. */
   readonly add: (operations: ReadonlyArray<WindowOperation>) => void
   /** Records whether the previous owner allowed an operation. */
   readonly checked: (link: Pick<LinkRow, "id" | "removals">, valid: boolean) => void
@@ -335,7 +332,6 @@ export class WindowFile {
     return row === undefined ? undefined : this.decoded(() => recordOf(row))
   }
 
-  /** The operations from a height on, in chain order. */
   operationsFrom(height: Height): ReadonlyArray<NameEntry> {
     const rows = this.reading(({ from }) => from.all(turned(firstOperationAt(height))))
     return this.decoded(() => rows.map(recordOf))

@@ -47,7 +47,6 @@ export interface WindowReader {
   readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
   /** The newest operation on each name with a prefix, expired or not, in byte order. */
   readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
-  /** The operations in blocks from a height on, in order. */
   readonly operationsFrom: (height: Height) => Effect.Effect<ReadonlyArray<NameEntry>, StorageFailure>
 }
 

@@ -5,7 +5,6 @@ import type { LightNode, LightPart } from "./LightPart.ts"
 /** The most concurrent calls to the light part. */
 const HOLDERS = 10_000
 
-/** A light part that ends while calls use it. */
 export interface HeldLight extends Pick<typeof LightPart.Service, "current" | "hold"> {
   /** Hides it from new calls and closes it after the current ones. */
   readonly stop: Effect.Effect<void>

@@ -24,7 +24,6 @@ export interface LightTasks {
   readonly chain: LightChain
   readonly params: ConsensusParams
   readonly queue: SignatureQueue
-  /** Stores waiting blocks. */
   readonly settle: Effect.Effect<void, StorageFailure>
   readonly failed: Deferred.Deferred<never, StorageFailure>
 }

@@ -8,6 +8,5 @@ export type ProofLevel = "work" | "signatures" | "full"
 /** From the weakest to the strongest. */
 export const PROOF_LEVELS = ["work", "signatures", "full"] as const satisfies ReadonlyArray<ProofLevel>
 
-/** Whether an answer has at least the required proof level. */
 export const isProved = ({ proof }: { readonly proof: ProofLevel }, required: ProofLevel): boolean =>
   PROOF_LEVELS.indexOf(proof) >= PROOF_LEVELS.indexOf(required)

@@ -22,7 +22,6 @@ export interface LinkCheck extends Pick<WindowOperation, "tx"> {
   readonly flags: number
 }
 
-/** The context of a verdict on an operation. */
 export interface LinkRules {
   readonly params: ConsensusParams
   readonly low: Height

@@ -70,7 +70,6 @@ export interface MempoolInfo {
  * byte.
  */
 export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
-  /** Adds a transaction, or fails with the refusal. */
   readonly accept: (
     transaction: Transaction
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
@@ -90,7 +89,6 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly getByWtxid: (wtxid: WtxidKey) => PoolEntry | undefined
   /** In order of arrival. */
   readonly entries: () => Iterable<PoolEntry>
-  /** The transaction that spends an outpoint. */
   readonly spender: (outpoint: OutpointKey) => PoolEntry | undefined
   /** Relatives of a transaction in the pool, without itself; parents before children. */
   readonly ancestors: (txid: TxidKey) => ReadonlyArray<PoolEntry>
@@ -120,7 +118,6 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
    * sum of its deltas would exceed `MAX_MONEY` either way.
    */
   readonly prioritise: (txid: TxidKey, delta: number) => Effect.Effect<boolean>
-  /** The deltas of `prioritise` by txid. */
   readonly prioritised: () => ReadonlyMap<TxidKey, number>
   /** Announces an own transaction until some peer requests it. */
   readonly broadcastLater: (txid: TxidKey) => void

@@ -19,7 +19,6 @@ import type { MempoolEvent, PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
 const NONE: ReadonlySet<never> = new Set()
 
-/** The output index at the end of an outpoint key. */
 const indexOf = (outpoint: OutpointKey): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0
@@ -265,7 +264,6 @@ export class Pool {
     this.news = this.news.filter((event) => event.entry !== entry)
   }
 
-  /** Returns the events since the last call. */
   takeNews(): ReadonlyArray<MempoolEvent> {
     if (this.news.length === 0) return this.news
     const { news } = this

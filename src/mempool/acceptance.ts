@@ -53,7 +53,6 @@ export interface AcceptanceContext {
 /** A transaction to accept once its scripts are checked. */
 export interface AcceptancePlan {
   readonly entry: PoolEntry
-  /** The coins that its inputs spend. */
   readonly coins: ReadonlyArray<Coin>
   /** Pool transactions that spend the same outpoints. */
   readonly conflicts: ReadonlySet<TxidKey>
@@ -216,7 +215,6 @@ interface Rival {
   readonly conflicts: ReadonlySet<TxidKey>
 }
 
-/** The entries that a transaction replaces on its own. */
 const findReplaced = (
   pool: Pool,
   { conflicts, entry }: Rival,

@@ -25,7 +25,6 @@ export type RejectionKind = typeof RejectionKind.Type
 export const rejectionText = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason">): string =>
   detail === undefined || detail === "" ? reason : `${reason}, ${detail}`
 
-/** A transaction that the mempool refuses. */
 export class TransactionRejected extends Schema.TaggedError<TransactionRejected>()("TransactionRejected", {
   /** Hex in display order. */
   txid: Schema.String,

@@ -61,11 +61,8 @@ export interface LoadParts {
   readonly now: number
 }
 
-/** What to take from a file besides its transactions. */
 export interface ImportOptions {
-  /** Whether the transactions count as arriving now. */
   readonly useCurrentTime: boolean
-  /** Whether its fee deltas are added to the pool's. */
   readonly applyDeltas: boolean
   /** Whether its transactions that no peer has requested are announced until one does. */
   readonly applyUnbroadcast: boolean
@@ -132,7 +129,6 @@ export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> 
     })
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))
 
-/** Writes the pool to its file and returns the path. */
 export const savePool = (filename: string, pool: Pool): Effect.Effect<string, StorageFailure> =>
   attempt(() => {
     const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)

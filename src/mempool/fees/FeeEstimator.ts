@@ -99,7 +99,6 @@ export interface FeeEstimatorOptions {
   readonly filename: string | undefined
 }
 
-/** The highest target that a caller may request. */
 export const HIGHEST_TARGET = HORIZONS.long.scale * HORIZONS.long.periods
 
 const SAVE_INTERVAL = "1 hour"

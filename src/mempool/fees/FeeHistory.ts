@@ -16,7 +16,6 @@ import {
 /** `economical` follows falling fees at once; `conservative` requires longer horizons to agree. */
 export type FeeMode = "economical" | "conservative"
 
-/** A transaction that entered the mempool. */
 export interface FeeSample {
   /** Smallest units. */
   readonly fee: number
@@ -54,7 +53,6 @@ const Buckets = Schema.Array(Schema.Struct({
 
 export const SavedFees = Schema.Struct({
   bestHeight: Height,
-  /** The range of blocks behind the counts. */
   first: Height,
   last: Height,
   short: Buckets,

@@ -59,7 +59,6 @@ export class ChunkOrder<Key extends string = string> {
     }
   }
 
-  /** The last chunk of the order. */
   worst(): GraphChunk<Key> | undefined {
     for (;;) {
       const last = this.worstFirst.peek()

@@ -161,7 +161,6 @@ export class TxGraph<Key extends string = string> {
     return this.order.worst()
   }
 
-  /** The number of clusters that contain these transactions. */
   clustersAffected(keys: Iterable<Key>): number {
     return this.clustersOf(keys).size
   }

@@ -11,7 +11,6 @@ export interface NodeChunk extends FeeRate {
   readonly members: ReadonlyArray<number>
 }
 
-/** The children of each member among the members. */
 const childrenOf = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Map<number, Array<number>> => {
   const children = new Map<number, Array<number>>(members.map((member) => [member, []]))
   for (const member of members) {

@@ -8,7 +8,6 @@ import type { LiveEvent } from "../../names/events/LiveEvent.ts"
 import type { EventFailure, EventOptions, EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import type { LiveReader } from "./LiveReader.ts"
 
-/** A page of blocks, and the live events after it. */
 export interface LiveStep {
   /** `undefined` for live events alone. */
   readonly page: EventPage | undefined

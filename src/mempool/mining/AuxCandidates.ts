@@ -2,7 +2,6 @@ import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
 import type { BlockTemplate } from "./blockTemplate.ts"
 
-/** A block that waits for its merged-mining proof. */
 export interface AuxCandidate {
   readonly template: BlockTemplate
   /** With the merged-mining flag. The parent must commit to its hash. */
@@ -37,7 +36,6 @@ export class AuxCandidates {
   private readonly latest = new Map<string, Kept>()
   private tip = ""
 
-  /** The reusable candidate that pays to a script, if any. */
   find(tip: Bytes, script: Bytes, now: Made): AuxCandidate | undefined {
     const kept = this.tip === binaryString(tip) ? this.latest.get(binaryString(script)) : undefined
     if (kept === undefined) return undefined

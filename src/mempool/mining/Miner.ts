@@ -70,7 +70,6 @@ export class Miner extends Context.Tag("svcd/Miner")<Miner, {
   /** Submits a candidate with its proof. Returns false if the chain refuses it. */
   readonly submitAux: (hash: Bytes, auxpow: Auxpow) => Effect.Effect<boolean, CandidateUnknown | StorageFailure>
   /** The last block template: weight, and number of transactions without the coinbase. */
-  /** What limits the blocks, besides the rules. */
   readonly limits: BlockLimits
   readonly last: () => { readonly weight: number; readonly transactions: number } | undefined
 }>() {}

@@ -26,7 +26,6 @@ export interface NextBlock {
   readonly now: number
 }
 
-/** The header fields that do not depend on transactions. */
 export interface Outline {
   readonly height: number
   /** The earliest allowed time of the block, seconds since 1970. */
@@ -35,7 +34,6 @@ export interface Outline {
   readonly bits: number
 }
 
-/** A block without its proof of work. */
 export interface BlockTemplate extends Outline {
   readonly prevHash: Bytes
   /** Without the merged-mining flag. */
@@ -134,7 +132,6 @@ const makeTemplate = (
 }
 
 export interface PoolSource {
-  /** A confirmed coin. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly chunks: Iterable<MempoolChunk>
   readonly scriptPubKey: Bytes
@@ -170,6 +167,5 @@ export const templateHeader = (template: BlockTemplate, merged: boolean): Header
     nonce: 0
   })
 
-/** The template as a block without its work. */
 export const unminedBlock = (template: BlockTemplate): Block =>
   makeBlock({ header: templateHeader(template, false), auxpow: undefined }, template.transactions)

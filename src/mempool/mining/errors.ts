@@ -1,6 +1,5 @@
 import * as Schema from "effect/Schema"
 
-/** A block template that is invalid. */
 export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", {
   /** The reference node's own reason (protocol.md, appendix B). */
   reason: Schema.String,

@@ -30,7 +30,6 @@ export const parentCoinbase = (hash: Bytes): Transaction =>
     lockTime: 0
   })
 
-/** The parent's header with a nonce. */
 const parentHeader = (coinbase: Transaction, nonce: number): Header =>
   makeHeader({ version: 1, prevHash: new Uint8Array(32), merkleRoot: coinbase.txid, time: 0, bits: 0, nonce })
 

@@ -20,7 +20,6 @@ export const RESERVED_SIGOPS = 400
 /** Ids reserved for the coinbase: its own, and the zeros that it spends. */
 const RESERVED_LOCKS = 2
 
-/** The operator's limits for blocks that the node makes. */
 export interface BlockLimits {
   readonly maxWeight: number
   /** Weight reserved for header, transaction count and coinbase. */

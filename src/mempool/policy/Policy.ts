@@ -16,7 +16,6 @@ export interface ClusterLimits {
 
 /** The operator's relay policy. Rates are smallest units per kvB. */
 export interface Policy {
-  /** Whether nonstandard transactions are refused. */
   readonly requireStandard: boolean
   readonly minRelayFeeRate: number
   readonly incrementalFeeRate: number

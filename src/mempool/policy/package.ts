@@ -18,7 +18,6 @@ export interface PackagePlan {
   readonly plans: ReadonlyArray<AcceptancePlan>
   /** The transactions that it replaces, with their descendants, parents before children. */
   readonly replaced: ReadonlyArray<PoolEntry>
-  /** The total fees and size of its transactions. */
   readonly payment: PackagePayment
 }
 

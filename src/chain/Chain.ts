@@ -67,7 +67,6 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly fullHeaders: (ids: ReadonlyArray<HeaderId>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
-  /** The stored bytes of a block. */
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
   /** The undo data of a block; `undefined` if it was never connected. Fails if they are lost. */
   readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>

@@ -6,7 +6,6 @@ export type ChainEvent = Data.TaggedEnum<{
   BlockConnected: {
     readonly block: Cursor
     readonly transactions: number
-    /** Whether the block came from a file. */
     readonly imported: boolean
   }
   BlockDisconnected: { readonly block: Cursor }

@@ -17,7 +17,6 @@ import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 
 export type Submission =
-  /** The block is in the best chain. */
   | { readonly type: "connected" }
   /** The block was stored before and is not invalid. */
   | { readonly type: "duplicate" }

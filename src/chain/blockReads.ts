@@ -15,7 +15,6 @@ import type { SpenderIndex } from "./indexes/SpenderIndex.ts"
 
 type Blocks = typeof Chain.Service
 
-/** A transaction in its block. */
 export interface PlacedTransaction {
   readonly transaction: Transaction
   readonly position: number

@@ -63,7 +63,6 @@ const TOTALS = `
 
 interface Totals {
   readonly names: number
-  /** The largest id of a name. */
   readonly last: number
   readonly height: Height
 }

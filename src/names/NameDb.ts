@@ -117,7 +117,6 @@ export interface RecentRecord {
 export interface NameDbOptions extends NamesFile.NamesFileOptions {
   /** Records kept in memory; 0 for none. A record takes about 1 kB. */
   readonly cacheEntries?: number
-  /** Whether to rebuild the search indexes. */
   readonly rebuildSearch?: boolean
   /** Runs when the search indexes are complete after a sync. Building them takes memory. */
   readonly searchBuilt?: Effect.Effect<void>

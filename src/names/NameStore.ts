@@ -121,7 +121,6 @@ export const beginAt = (connection: Connection, at: Cursor): Effect.Effect<void,
     yield* writeCursor(connection, at)
   })
 
-/** Stores names, each with one operation. */
 export const addNames = (
   connection: Connection,
   operations: ReadonlyArray<NumberedEffect>

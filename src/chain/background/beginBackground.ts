@@ -14,7 +14,6 @@ import { chainStateFile, hasChainState, inspected } from "../state/ChainDatabase
 
 const REMEDY = "Start the node again: it validates the blocks below the snapshot from the beginning"
 
-/** The background database, for checks. */
 const backgroundDatabase = (chainstateDirectory: string): Inspected => ({
   ...inspected(backgroundDirectory(chainstateDirectory)),
   what: "chainstate_background",

@@ -16,7 +16,6 @@ import type { BackgroundThread } from "./BackgroundThread.ts"
 export interface Running {
   readonly thread: BackgroundThread
   readonly base: BegunWith
-  /** The last connected block. */
   at: HeaderId
   flushedAt: number
 }

@@ -58,7 +58,6 @@ export const Status = {
   VALID: 4,
   /** It violates a rule, or the operator marked it (`invalidateblock`). */
   FAILED: 8,
-  /** An ancestor failed. */
   FAILED_PARENT: 16,
   /** Its data and undo data were pruned; `dataPlace` is where they were. It may be stored again, without undo data. */
   PRUNED: 32
@@ -334,7 +333,6 @@ export class BlockIndex {
     return walk
   }
 
-  /** The last common header of two chains. */
   forkPoint(a: HeaderId, b: HeaderId): HeaderId {
     const height = Math.min(this.height(a), this.height(b))
     let one = this.ancestor(a, height)

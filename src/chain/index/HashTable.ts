@@ -31,7 +31,6 @@ export class HashTable {
     }
   }
 
-  /** Adds the header with the next number. */
   add(id: HeaderId): void {
     if (2 * (id + 1) > this.slots.length) this.rebuild(id, 2 * this.slots.length)
     this.enter(id)

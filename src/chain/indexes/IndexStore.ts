@@ -24,7 +24,6 @@ export interface IndexDefinition<S> {
   readonly tables: string
   /** Prepares the statements. Throws the driver's error if the file has other tables. */
   readonly prepare: (database: Database) => S
-  /** Adds blocks, within a transaction. */
   readonly apply: (store: S, blocks: ReadonlyArray<ConnectedBlock>) => void
   /** Removes everything above a height, within a transaction. */
   readonly rewind: (store: S, height: number) => void

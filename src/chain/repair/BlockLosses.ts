@@ -79,7 +79,6 @@ export class BlockLosses {
     this.base = base
   }
 
-  /** Whether once-stored blocks are missing. */
   get anyLost(): boolean {
     for (const id of this.ids()) if (this.index.height(id) > this.base) return true
     return false

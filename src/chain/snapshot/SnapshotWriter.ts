@@ -42,7 +42,6 @@ export interface SnapshotTarget {
   readonly base: Bytes
 }
 
-/** The name of an incomplete file. */
 export const draftOf = (path: string): string => `${path}.incomplete`
 
 /**

@@ -176,7 +176,6 @@ export interface ChainStateInUse {
   readonly base: SnapshotBase | undefined
   /** Why a snapshot's chain state was removed. */
   readonly removed: string | undefined
-  /** The snapshot found invalid. */
   readonly invalid: InvalidSnapshot | undefined
 }
 

@@ -219,7 +219,6 @@ export class ChainState {
     return this.stores.database
   }
 
-  /** Whether the coins exceed their memory budget. */
   get flushDue(): boolean {
     return this.coins.memory > this.options.coinCacheBytes
   }

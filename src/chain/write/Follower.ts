@@ -52,7 +52,6 @@ export interface BulkWrites {
    * `settle` or the next `apply` or `rewind`. After a crash the store continues from its stored cursor.
    */
   readonly hold: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
-  /** Stores the blocks kept in memory, if any. */
   readonly settle: Effect.Effect<void, StorageFailure>
 }
 

@@ -46,7 +46,6 @@ export class FollowerList {
     Effect.forEach(this.#all, (following) => noticing(following, settle(following)), { discard: true })
   )
 
-  /** The last block that none of them needs. */
   lastUnneeded(): Height {
     return lastUnneeded(this.#between.state.active, this.#all)
   }

@@ -18,7 +18,6 @@ import { type ChunkPart, type FromWorker, packParts, type ScriptFailure, type To
  */
 export interface VerifyPool {
   readonly begin: () => VerifyBatch
-  /** The number of living worker threads. */
   readonly threads: number
 }
 

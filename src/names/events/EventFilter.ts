@@ -20,7 +20,6 @@ export const isEventKind = (word: string): word is EventKind => EVENT_KINDS.some
 
 export const isStreamKind = (word: string): word is StreamKind => STREAM_KINDS.some((kind) => kind === word)
 
-/** Whether the reader wants the ends of blocks. */
 export const wantsBlocks = ({ kinds }: EventFilter): boolean => kinds?.includes("block") ?? false
 
 /** Whether the reader wants names that are about to expire. */

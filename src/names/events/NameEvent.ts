@@ -14,7 +14,6 @@ export interface Placed {
   readonly hash: Bytes
 }
 
-/** An operation in a block. */
 export interface OperationEvent extends Placed {
   readonly type: OperationKind
   readonly record: NameEntry

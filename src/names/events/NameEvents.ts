@@ -72,7 +72,6 @@ export interface NameEventsParts {
   readonly tree: EventTree
   readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
   readonly commits: Pick<CommitSignal, "behind" | "count" | "next">
-  /** The names that a block of the tree sets. */
   readonly touchedBy: (
     hash: Bytes,
     height: Height

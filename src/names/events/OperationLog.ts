@@ -21,7 +21,6 @@ export interface OperationRange {
 
 export interface OperationsWanted {
   readonly limit: number
-  /** Whether the previous records are wanted too. */
   readonly before: boolean
 }
 

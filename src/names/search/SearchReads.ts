@@ -4,7 +4,6 @@ import type { SearchKey } from "../../values/searchable.ts"
 import { type OperationRow, RECORD_COLUMNS } from "../NameEntry.ts"
 import { endOfRange, rangeOf, textTable } from "./textRange.ts"
 
-/** A record with the id of its name. */
 export type FoundRow = OperationRow & {
   readonly name: Buffer
   readonly nameId: number

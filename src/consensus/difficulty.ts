@@ -15,7 +15,7 @@ export interface HeaderPoint {
 /** Returns the header at a height on the chain of the block in question, at most at its height. */
 export type Ancestor = (height: Height) => HeaderPoint
 
-/** Decoded compact bits. A target that is negative, zero or too large for 256 bits is invalid. */
+/** A target that is negative, zero or too large for 256 bits is invalid. */
 export interface CompactTarget {
   /** The low 256 bits. */
   readonly target: bigint

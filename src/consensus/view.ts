@@ -21,7 +21,7 @@ export interface NameClaim {
   readonly outpoint: string
 }
 
-/** The state before a block. Reads are synchronous; storage errors pass through the rules. */
+/** Reads are synchronous; storage errors pass through the rules. */
 export interface ChainView {
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`nameKey`), expired or not. */

@@ -49,7 +49,7 @@ export interface Features {
   bloom: BloomFilter | undefined
 }
 
-/** Counts of one connection. Message sizes include frame headers. */
+/** Message sizes include frame headers. */
 export interface Traffic {
   readonly bytesSent: number
   readonly bytesReceived: number

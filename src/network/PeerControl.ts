@@ -32,7 +32,6 @@ export interface PeerControl {
   readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
   /** Adds a peer to reconnect to after each disconnection. False if it was already added. */
   readonly add: (node: string) => Effect.Effect<boolean>
-  /** Keeps the connection. False if the peer was not added. */
   readonly remove: (node: string) => Effect.Effect<boolean>
   readonly added: Effect.Effect<ReadonlyArray<AddedNode>>
   readonly disconnect: (which: { readonly name: string } | { readonly id: number }) => Effect.Effect<void, PeerNotFound>

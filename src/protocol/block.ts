@@ -6,7 +6,7 @@ import { Reader } from "./Reader.ts"
 import { readTransaction, type Transaction } from "./transaction.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
-/** A header and its merged-mining proof, if any. The reference node calls this a block header on the wire. */
+/** The reference node calls this a block header on the wire. */
 export interface BlockHeader {
   readonly header: Header
   readonly auxpow: Auxpow | undefined

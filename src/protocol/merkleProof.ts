@@ -36,7 +36,7 @@ interface Node {
   readonly position: number
 }
 
-/** The nodes below a node. The second one is missing at the end of an odd row. */
+/** The second one is missing at the end of an odd row. */
 const below = (
   { position, row }: Node,
   widths: ReadonlyArray<number>
@@ -94,7 +94,7 @@ export const partialTree = (txids: ReadonlyArray<Bytes>, isProven: (position: nu
   return { transactions: txids.length, hashes, flags: packBits(bits) }
 }
 
-/** What a partial tree proves: transactions in block order, and their root. */
+/** In block order. */
 export interface ProvenTransactions {
   readonly root: Bytes
   readonly txids: ReadonlyArray<Bytes>

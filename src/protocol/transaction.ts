@@ -142,7 +142,7 @@ export class Transaction {
     return input !== undefined && this.inputs.length === 1 && isNullPrevout(input.prevout)
   }
 
-  /** The serialization without witnesses. A copy if there are any. */
+  /** A copy if there are witnesses. */
   strippedBytes(): Uint8Array {
     return this.hasWitness ? this.strip(new Uint8Array(this.strippedSize)) : this.bytes
   }

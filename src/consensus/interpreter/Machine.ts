@@ -6,7 +6,7 @@ import { ConditionStack } from "./ConditionStack.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { decodeNumber, encodeNumber } from "./scriptNumber.ts"
 
-/** An input to verify. The flag WITNESS requires P2SH; CLEANSTACK requires both. */
+/** The flag WITNESS requires P2SH; CLEANSTACK requires both. */
 export interface InputCheck {
   readonly context: SighashContext
   readonly index: number

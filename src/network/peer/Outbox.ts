@@ -3,7 +3,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { encodeFrame } from "../wire/framing.ts"
 import { commandOf, encodePayload, type Message } from "../wire/message.ts"
 
-/** A queued, encoded message, whose objects need not stay in memory. */
+/** Encoded, so that its objects need not stay in memory. */
 export interface Parcel {
   readonly command: string
   readonly frame: Bytes
@@ -74,7 +74,7 @@ export class Outbox {
     return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
   })
 
-  /** Waits for the oldest message. Only one fiber may take. */
+  /** Only one fiber may take. */
   readonly take: Effect.Effect<Parcel> = Effect.suspend(() => {
     const first = this.queue.shift()
     return first === undefined ? this.arrival : Effect.succeed(first)

@@ -145,7 +145,7 @@ export class PeerConnection implements PeerLink {
     )
   }
 
-  /** Takes over a connected socket and closes it when `run` ends. */
+  /** Closes the socket when `run` ends. */
   static readonly make = (
     socket: Socket,
     facts: ConnectionFacts,

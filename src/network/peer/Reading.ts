@@ -255,7 +255,7 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** Whether to decode a block; `undefined` for other messages and an undecodable start. */
+  /** `undefined` for other messages and an undecodable start. */
   private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
     if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined

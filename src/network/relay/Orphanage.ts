@@ -139,7 +139,7 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Schedules the spenders for a retry, each charged to one of its announcers. */
+  /** Each retry is charged to one of the announcers. */
   parentCame({ outputs, txid }: Transaction): void {
     if (this.orphans.size === 0) return
     for (let index = 0; index < outputs.length; index++) {
@@ -152,7 +152,7 @@ export class Orphanage {
     }
   }
 
-  /** The orphans of a peer that spend a transaction, last announced first. */
+  /** Last announced first. */
   *childrenFrom(peer: PeerId, { outputs, txid }: Transaction): Iterable<Transaction> {
     const share = this.shares.get(peer)
     if (share === undefined) return

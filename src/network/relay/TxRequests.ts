@@ -159,7 +159,7 @@ export class TxRequests {
     announcement.until = now + REQUEST_TIMEOUT
   }
 
-  /** A peer sent a transaction, valid or not, or reported it as not found. */
+  /** Valid or not, or reported as not found. */
   answered(peer: PeerId, hash: TxHash): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement === undefined || announcement.state === "done") return

@@ -328,7 +328,7 @@ export class SyncLoop {
     }
   }
 
-  /** A peer did not send its headers in time. With `noban` it stays, and another one is asked. */
+  /** With `noban` the peer stays, and another one is asked. */
   private late(id: PeerId): void {
     if (this.context.peers.get(id)?.peer.permissions.has("noban") === true) this.context.headers.restart(id)
     else this.drop(id, "headers timeout: the peer does not answer getheaders")
@@ -376,7 +376,7 @@ export class SyncLoop {
     }
   }
 
-  /** Whether the only requested block is a new one on the tip, whose transactions are probably in the mempool. */
+  /** A new block on the tip: its transactions are probably in the mempool. */
   private prefersCompact({ header, peer }: BlockRequest): boolean {
     const { context } = this
     const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"

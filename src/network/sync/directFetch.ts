@@ -36,7 +36,7 @@ export const fetchFrom = (
 
 const LONGEST_BRANCH = 288
 
-/** The blocks that lead from our chain to a header, lowest first; none if the branch is too long. */
+/** Lowest first; none if the branch is too long. */
 const branchTo = ({ tree }: SyncContext, last: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(last, tree.tip()))
   if (tree.height(last) - fork > LONGEST_BRANCH) return []

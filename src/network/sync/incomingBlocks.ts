@@ -57,7 +57,6 @@ export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
   context.wake()
 }
 
-/** The height of the tip once the arriving blocks of a chain are connected. */
 const comingHeight = ({ download, tree }: SyncView, end: HeaderId): Height => {
   const tip = tree.tip()
   const isHere = (id: HeaderId): boolean => tree.hasBlock(id) || download.isUnstored(id)

@@ -48,7 +48,7 @@ export const askFrom = (context: SyncContext, state: SyncPeer, id: HeaderId): vo
 
 export const askAll = (context: SyncContext, state: SyncPeer): void => askFrom(context, state, context.tree.best())
 
-/** Requests the headers after a full message, or after our best chain if that already continues from there. */
+/** After our best chain if that already continues from there. */
 const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
   const { tree } = context
   const end = before(context, tree.best())
@@ -157,7 +157,7 @@ const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void =
   askHeaders(context, state, context.tree.best())
 }
 
-/** Whether a peer answers from genesis to a node with an anchor, because its chain lacks the anchor. */
+/** The peer then answers from genesis. */
 const lacksAnchor = ({ params, tree }: SyncContext, { header: { prevHash } }: BlockHeader): boolean =>
   tree.height(GENESIS) > 0 && equal(prevHash, decodeBlock(params.network.genesisBlock).hash)
 
@@ -283,7 +283,7 @@ export const takeHeaders = (
     if (state.unknown !== undefined) resolve(context, state, again)
   }).pipe(Effect.withSpan("svcd.network.headers", { attributes: { peer: state.peer.id, headers: received.length } }))
 
-/** Stores the header of an unwanted block, as a later block may build on it. */
+/** A later block may build on this unwanted one. */
 export const takeHeader = (context: SyncContext, state: SyncPeer, header: BlockHeader): Effect.Effect<void> =>
   Effect.map(context.sink.acceptHeaders([header]), ({ last, reject }) => {
     if (reject === undefined) learn(context, state, last)

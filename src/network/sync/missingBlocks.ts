@@ -56,7 +56,6 @@ export class MissingBlocks {
     return requests
   }
 
-  /** Returns whether the request for the block that was not found was part of a search. */
   refused(peer: PeerId, header: HeaderId): boolean {
     const search = this.searches.get(header)
     if (search?.pending !== peer) return false

@@ -36,7 +36,6 @@ export const IPV4_MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xf
 
 export const hasPrefix = (bytes: Bytes, prefix: Bytes): boolean => equal(bytes.subarray(0, prefix.length), prefix)
 
-/** Whether an address fits in the 16 bytes of an `addr` message. */
 export const fitsAddr = ({ network }: NetAddress | UnknownAddress): boolean => network === "ipv4" || network === "ipv6"
 
 /** Decodes the 16 bytes of `version` and `addr`: an IPv6 or mapped IPv4 address. */

@@ -105,7 +105,7 @@ export const isRoutable = (address: NetAddress | UnknownAddress): address is Net
   return true
 }
 
-/** The native or embedded IPv4 address of a routable address, if any. */
+/** Native or embedded. */
 export const linkedIpv4 = (address: NetAddress): Bytes | undefined => {
   if (!isRoutable(address)) return undefined
   const { bytes, network } = address

@@ -28,7 +28,7 @@ export interface Field<V> {
   readonly merge: (first: V, second: V) => V
 }
 
-/** A field for each property of a map, in the order in which they are written. */
+/** In the order of writing. */
 export type FieldsOf<M> = { readonly [K in keyof M]: Field<M[K]> }
 
 /** The same fields, which an input with final scripts is written without. */

@@ -214,6 +214,6 @@ export const withTransaction = (psbt: Psbt, transaction: Transaction): Psbt => (
 export const leafKey = ({ leafVersion, script }: Pick<TaprootLeaf, "script" | "leafVersion">): string =>
   binaryString(script) + String.fromCharCode(leafVersion)
 
-/** Whether an input has final scripts. They are not verified. */
+/** The scripts are not verified. */
 export const isFinalInput = ({ finalScriptSig, finalScriptWitness }: PsbtInput): boolean =>
   finalScriptSig !== undefined || finalScriptWitness !== undefined

@@ -44,6 +44,7 @@ export class LightChain {
   private high: HeaderId = NONE
   /** Its first block; above `high` while there is none. */
   private low: Height = 0
+  /** The lowest block that it wants. */
   private floor: Height = 0
   /** Checked blocks that are not adjacent to the window yet. */
   readonly waiting = new WaitingBlocks()

@@ -70,6 +70,7 @@ export interface StoredLight {
 export interface WindowOperation {
   readonly name: Bytes
   readonly id: number
+  /** Whether it is a registration. */
   readonly first: boolean
   readonly tx: Bytes
   readonly vout: number
@@ -332,6 +333,7 @@ export class WindowFile {
     return row === undefined ? undefined : this.decoded(() => recordOf(row))
   }
 
+  /** The operations from a height on, in chain order. */
   operationsFrom(height: Height): ReadonlyArray<NameEntry> {
     const rows = this.reading(({ from }) => from.all(turned(firstOperationAt(height))))
     return this.decoded(() => rows.map(recordOf))

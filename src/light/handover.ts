@@ -14,6 +14,7 @@ const MOST_NAMES = 1_000
 export interface Compared<E> {
   readonly chain: Stream.Stream<NameEntry, E>
   readonly window: Stream.Stream<NameEntry, E>
+  /** Whether the name lives at the tip of both. */
   readonly lives: (record: NameEntry) => boolean
 }
 

@@ -44,6 +44,7 @@ export interface WindowReport {
 /** Whether the whole chain, or the last blocks and their signatures, are incomplete, as the operator wants. */
 export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
+/** The words for each phase: in a sentence, and as a title. */
 export const PHASE_WORDS: Readonly<Record<SyncPhase, { readonly doing: string; readonly title: string }>> = {
   headers: { doing: "fetching headers", title: "Downloading headers" },
   window: { doing: "fetching the last blocks", title: "Downloading recent blocks" },

@@ -118,6 +118,7 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
    * sum of its deltas would exceed `MAX_MONEY` either way.
    */
   readonly prioritise: (txid: TxidKey, delta: number) => Effect.Effect<boolean>
+  /** The deltas of `prioritise` by txid. */
   readonly prioritised: () => ReadonlyMap<TxidKey, number>
   /** Announces an own transaction until some peer requests it. */
   readonly broadcastLater: (txid: TxidKey) => void

@@ -19,6 +19,7 @@ import type { MempoolEvent, PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
 const NONE: ReadonlySet<never> = new Set()
 
+/** The output index at the end of an outpoint key. */
 const indexOf = (outpoint: OutpointKey): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0

@@ -63,6 +63,7 @@ const TOTALS = `
 
 interface Totals {
   readonly names: number
+  /** The largest id of a name. */
   readonly last: number
   readonly height: Height
 }

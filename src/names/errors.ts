@@ -72,6 +72,7 @@ export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("Name
 export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("CursorUnusable", {
   cursor: Schema.String,
   why: Schema.Literal("damaged", "unknown", "future", "early", "pruned"),
+  /** The oldest usable cursor. */
   oldest: Schema.String,
   /** Of `future`: the height of the last known block, if the reader can tell. */
   height: Schema.optional(Schema.Int)

@@ -16,6 +16,7 @@ import type { BackgroundThread } from "./BackgroundThread.ts"
 export interface Running {
   readonly thread: BackgroundThread
   readonly base: BegunWith
+  /** The last connected block. */
   at: HeaderId
   flushedAt: number
 }

@@ -114,6 +114,7 @@ export class ImportRun {
     return source === undefined ? Buffer.alloc(0) : readFrom(source, offset, size)
   }
 
+  /** Returns whether the header is new. */
   private enter(header: BlockHeader, place: RecordPlace): boolean {
     const { state } = this.context
     const accepted = state.acceptHeader(header)

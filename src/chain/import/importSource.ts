@@ -18,6 +18,7 @@ import { storageFailure } from "../../storage/Database.ts"
 // Import files: plain, gzipped, or the block folder of a reference node with its XOR key (reference/protocol.md 8.1).
 
 export interface SourceFile {
+  /** The path for messages. */
   readonly path: string
   readonly size: number
   /** Reads up to `length` bytes from `offset`, unmasked. */

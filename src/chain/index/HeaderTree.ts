@@ -32,6 +32,7 @@ export interface HeaderTree {
   readonly medianTimePast: (id: HeaderId) => number
   /** Why a header cannot follow its predecessor: its time, target or version, or an invalid predecessor. */
   readonly misplaced: (header: BlockHeader) => Reject | undefined
+  /** Whether the block or an ancestor is invalid. */
   readonly isFailed: (id: HeaderId) => boolean
   /** 0 if the block was never stored. */
   readonly transactions: (id: HeaderId) => number

@@ -19,6 +19,7 @@ import { beginSnapshot, dropSnapshot, invalidSnapshot, type SnapshotBase, useSna
 export interface LoadRequest {
   /** Absolute. */
   readonly path: string
+  /** The directory of the new chain state. */
   readonly directory: string
   readonly pageSize: number
   /** The hash of the coins that the operator trusts, in wire order (`-snapshothash`). */

@@ -35,6 +35,7 @@ export interface ScriptFailure {
   readonly input: number
   /** The reference node's text. */
   readonly error: string
+  /** The rules of its block. */
   readonly flags: number
 }
 

@@ -53,6 +53,7 @@ const Buckets = Schema.Array(Schema.Struct({
 
 export const SavedFees = Schema.Struct({
   bestHeight: Height,
+  /** The range of blocks behind the counts. */
   first: Height,
   last: Height,
   short: Buckets,

@@ -19,6 +19,7 @@ export class PendingLog {
     this.events[this.added++ % this.capacity] = event
   }
 
+  /** Whether all events after a place are still here. */
   reaches(place: number): boolean {
     return this.added - place <= this.capacity
   }

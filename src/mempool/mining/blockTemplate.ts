@@ -132,6 +132,7 @@ const makeTemplate = (
 }
 
 export interface PoolSource {
+  /** A confirmed coin. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly chunks: Iterable<MempoolChunk>
   readonly scriptPubKey: Bytes

@@ -57,6 +57,7 @@ const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): num
 /** Whether a child of a pool transaction would be the third generation of its family. */
 const isTooDeep = (pool: Pool, parent: PoolEntry): boolean => ancestorCount(pool, parent) + 2 > FAMILY
 
+/** The transactions that take the place of a further child. */
 const siblingsBelow = (pool: Pool, { transaction: { txidKey } }: PoolEntry): ReadonlySet<TxidKey> =>
   pool.graph.descendants(txidKey)
 

@@ -21,6 +21,7 @@ export interface OperationRange {
 
 export interface OperationsWanted {
   readonly limit: number
+  /** Whether the previous records are wanted too. */
   readonly before: boolean
 }
 

@@ -30,6 +30,7 @@ export interface EventsFrom {
   readonly from: EventCursor
   /** Whether names that are about to expire have events. */
   readonly notices: boolean
+  /** Whether the end of each block is an event. */
   readonly blocks?: boolean | undefined
   /** Whether operation events include the previous record; by default they do. */
   readonly before?: boolean | undefined

@@ -28,7 +28,6 @@ export interface WebhooksOptions {
   readonly nameEncoding: NameEncoding
   /** Writes an event as `/events` does. */
   readonly textOf: (event: NameEvent) => string
-  /** For tests. */
   readonly post?: Partial<PostParts>
 }
 
@@ -42,7 +41,6 @@ export interface HookSet {
   readonly hooks: Map<string, KnownHook>
   /** The sending fibers, by hook id. */
   readonly workers: FiberMap.FiberMap<string>
-  /** Sends one message now. */
   readonly send: HookWorkerParts["send"]
   /** Lets a hook send, once `started` is set. */
   readonly run: (hook: KnownHook) => Effect.Effect<void>

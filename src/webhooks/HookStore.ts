@@ -30,7 +30,6 @@ export const inspectedHooks = (filename: string): Inspected => ({
   newer: newerThan(MIGRATIONS.length, filename)
 })
 
-/** Where a hook was defined. */
 export const HOOK_SOURCES = ["configuration", "rpc"] as const
 export type HookSource = (typeof HOOK_SOURCES)[number]
 

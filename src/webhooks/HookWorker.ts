@@ -48,7 +48,6 @@ const STORED_EVERY = 64
 /** Pause of a hook whose cursor is above the node's last block, while that block may still arrive. */
 const AHEAD_PAUSE = "10 seconds"
 
-/** Pause after a disk failure. */
 const DISK_PAUSE = "1 minute"
 
 const digestOf = (body: string): string => createHash("sha256").update(body).digest("hex").slice(0, 32)

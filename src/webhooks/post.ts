@@ -51,6 +51,7 @@ export type HookAnswer =
     readonly milliseconds: number
     /** Milliseconds that the receiver asked to wait. */
     readonly wished: number | undefined
+    /** The beginning of the body. */
     readonly body: string
   }
   | {

@@ -20,6 +20,7 @@ export interface MailNotice {
 /** Notices for one mail, the first to expire first. */
 export interface Notices {
   readonly names: ReadonlyArray<MailNotice>
+  /** The number of further names. */
   readonly more: number
 }
 

@@ -11,10 +11,12 @@ const TEXTS: ReadonlyArray<readonly [text: string, reason: RpcReason]> = [
   ["chain of transactions", "long-chain"]
 ]
 
+const reasonIn = (message: string): RpcReason | undefined => TEXTS.find(([text]) => message.includes(text))?.[1]
+
 /** As given by svcd, or derived from another daemon's text. That text ends before a quotation, such as a name. */
 export const failureReason = (error: Json, message: string): RpcReason | undefined => {
   const data = error instanceof JsonObject ? error.get("data") : undefined
   const given = data instanceof JsonObject ? data.get("reason") : undefined
   return RPC_REASONS.find((reason) => reason === given) ??
-    TEXTS.find(([text]) => message.split("'", 1)[0]?.includes(text))?.[1]
+    reasonIn(message.split("'", 1)[0] ?? "")
 }

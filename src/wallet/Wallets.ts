@@ -188,9 +188,6 @@ const makeEnabled = (
         return yield* start(name, yield* WalletFile.open(path, network), false)
       })
 
-    const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
-      loaded.has(name) ? invalidRequest("exists", `Wallet "${name}" is already loaded.`) : Effect.void
-
     /** A missing named wallet is logged, and the others load. */
     const loadAtStart = Effect.gen(function*() {
       const { load, withoutDefault } = yield* startList
@@ -219,9 +216,12 @@ const makeEnabled = (
     ): Effect.Effect<Wallet, Failure> =>
       oneAtATime(
         checkName(name).pipe(
-          Effect.zipRight(requireUnloaded(name)),
-          Effect.zipRight(work),
-          Effect.tap(() => remember(name, loadOnStart)),
+          Effect.zipRight(Effect.suspend(() =>
+            loaded.has(name) ? invalidRequest("exists", `Wallet "${name}" is already loaded.`) : work
+          )),
+          Effect.tap(() =>
+            remember(name, loadOnStart)
+          ),
           Effect.uninterruptible
         )
       )

@@ -192,7 +192,7 @@ describe("Wallet", () => {
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
           const low = yield* Effect.flip(wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 99_999 }))
-          assert.deepInclude(low, { code: "too-small" })
+          assert.deepInclude(low, { code: "low-fee-rate" })
           const least = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 100_000 })
           assert.strictEqual(least.feeReason, "PayTxFee set")
           const high = yield* Effect.flip(wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 100_000_000 }))

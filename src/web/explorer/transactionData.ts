@@ -111,10 +111,13 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
       if (isUnspendable(script)) return "unspendable"
       if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
       if (spenders === undefined || performance.now() >= end) return "spent"
-      const found = spenderAmong(chain, yield* spenders.candidates(prevout), prevout)
-      const spender = yield* Effect.orElseSucceed(found, () => undefined)
-      yield* turnOfEventLoop
-      return spender === undefined ? "spent" : { txid: spender.transaction.txid, height: spender.info.height }
+      for (const candidate of yield* spenders.candidates(prevout)) {
+        // A block that cannot be read does not hide the others.
+        const spender = yield* Effect.orElseSucceed(spenderAmong(chain, [candidate], prevout), () => undefined)
+        yield* turnOfEventLoop
+        if (spender !== undefined) return { txid: spender.transaction.txid, height: spender.info.height }
+      }
+      return "spent"
     })
 
   return (transaction: Transaction, page: number, states: boolean) =>

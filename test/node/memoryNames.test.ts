@@ -151,7 +151,7 @@ describe("names in memory", () => {
       const dataDir = yield* temporaryDirectory
       const [inMemory, embedded] = yield* Effect.all([
         Effect.provide(Effect.flatMap(memoryWorld, scenario), layerMemory()),
-        Effect.provide(Effect.flatMap(embeddedWorld, scenario), nodeWithClient({ dataDir, autoRenew: false }))
+        Effect.provide(Effect.flatMap(embeddedWorld, scenario), nodeWithClient({ dataDir }, { renews: false }))
       ])
       assert.deepStrictEqual(inMemory, embedded)
       assert.isAbove(inMemory.length, 20)

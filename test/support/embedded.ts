@@ -16,11 +16,15 @@ export const temporaryDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-/** A node and the client in front of it, without a log. */
-export const nodeWithClient = (config: ClientConfig) => {
+/** A node and the client in front of it, without a log. `renews`: whether the wallet renews names by itself. */
+export const nodeWithClient = (config: ClientConfig, { renews = true } = {}) => {
   const decoded = Either.getOrThrow(decodeConfig({ network: "regtest", maxPeers: 0, ...config }))
   const settings = Either.getOrThrow(embeddedSettings(decoded))
-  return nodeAndClient(decoded, { ...settings, chain: { ...settings.chain, verifyThreads: 0 } }).pipe(
+  return nodeAndClient(decoded, {
+    ...settings,
+    chain: { ...settings.chain, verifyThreads: 0 },
+    wallet: { ...settings.wallet, autoRenew: renews }
+  }).pipe(
     Layer.provide(Logger.remove(Logger.defaultLogger))
   )
 }

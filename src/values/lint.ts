@@ -181,5 +181,17 @@ export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lin
   return { findings: findings.all.toSorted(byPlace), programs, bytes: value.length }
 }
 
+/** What programs see in an expired name. */
+export const EXPIRED_SEES = "see nothing: the name has expired, and they treat it as not registered"
+
+/** Of a record on the chain. Programs see nothing of an expired name, whatever its last value is. */
+export const lintRecord = (
+  { name, value }: { readonly name: Bytes | string; readonly value: Bytes | string },
+  { expired }: { readonly expired: boolean }
+): Lint => {
+  const found = lint(name, value)
+  return expired ? { ...found, programs: [] } : found
+}
+
 export const lintWarnings = (name: Bytes | string, value: Bytes | string): ReadonlyArray<string> =>
   lint(name, value).findings.map(findingText)

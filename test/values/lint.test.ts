@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { readValue } from "../../src/mail/forwarding.ts"
-import { findingText, lint, lintWarnings } from "../../src/values/lint.ts"
+import { findingText, lint, lintRecord, lintWarnings } from "../../src/values/lint.ts"
 import { searchPairs } from "../../src/values/searchable.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -23,6 +23,14 @@ const SHA256 = "LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE="
 const ONION = `${"a".repeat(56)}.onion`
 
 describe("lint", () => {
+  it("shows no program of an expired record, but what is wrong with its value", () => {
+    const record = { name: "d/example", value: "{\"ip\":\"192.0.2.1\",\"ip6\":1}" }
+    const whole = lint(record.name, record.value)
+    assert.isNotEmpty(whole.programs)
+    assert.deepStrictEqual(lintRecord(record, { expired: false }), whole)
+    assert.deepStrictEqual(lintRecord(record, { expired: true }), { ...whole, programs: [] })
+  })
+
   it("takes texts as well as bytes", () => {
     for (
       const [name, value] of [["d/example", "{\"ip\":\"192.0.2.1\"}"], ["d/ex", "{\"ip\":\"\u00e4\"}"], [

@@ -7,6 +7,7 @@ import { bitDomainOf } from "../../protocol/nameText.ts"
 import { updateWord } from "../../protocol/operationWord.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { EXPIRED_SEES } from "../../values/lint.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
@@ -26,7 +27,7 @@ import { registrationNote } from "./registrations.ts"
 import { renewSoon } from "./status.ts"
 import { type Colour, labelled, painted, table } from "./table.ts"
 import { shownText } from "./textWidth.ts"
-import { reportJson, roomText, valueLines, type ValueReport, valueReport } from "./valueReport.ts"
+import { recordReport, reportJson, roomText, valueLines, type ValueReport } from "./valueReport.ts"
 
 const UTF8 = new TextEncoder()
 
@@ -67,7 +68,8 @@ const gather = ({ daemon }: Pick<OwnContext, "daemon">, name: string): Effect.Ef
       name,
       domain: bitDomainOf(UTF8.encode(name)),
       state,
-      report: state && valueReport(name, fromHex(state.value.hex) ?? new Uint8Array()),
+      report: state &&
+        recordReport({ name, value: fromHex(state.value.hex) ?? new Uint8Array() }, { expired: state.expiresIn <= 0 }),
       expiresAt: state === undefined || blocks === undefined ? undefined : blocks + state.expiresIn,
       renews: isMine ? renewalOf(renewals)?.({ text: name, hex }) : undefined,
       pending: ownNamesOf(pending).filter(isThis),
@@ -114,10 +116,14 @@ const valueText = (value: Shown): string => value.hex === "" ? EMPTY : shownByte
 
 const recordRows = (page: NamePage, state: NameState): ReadonlyArray<Row> => [
   expiryRow(page, state),
-  ["Owner", `${textAt(state.said, "address") ?? ""}${state.mine === true ? " (this wallet)" : ""}`],
+  ...(state.expiresIn > 0 ? [] : [["Programs", EXPIRED_SEES] as const]),
+  [
+    state.expiresIn > 0 ? "Owner" : "Last owner",
+    `${textAt(state.said, "address") ?? ""}${state.mine === true ? " (this wallet)" : ""}`
+  ],
   ...renewalRow(page),
   ...registrationRow(page),
-  ...(page.report === undefined ? [] : [["Value", roomText(page.report)] as const])
+  ...(page.report === undefined ? [] : [[state.expiresIn > 0 ? "Value" : "Last value", roomText(page.report)] as const])
 ]
 
 const pendingLines = ({ pending, state }: NamePage, screen: Screen): ReadonlyArray<string> => {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { MAX_SPENDABLE_VALUE } from "../../consensus/names.ts"
 import type { Json } from "../../rpc/json/json.ts"
-import { type Finding, findingText, lint, type ProgramView } from "../../values/lint.ts"
+import { type Finding, findingText, lint, lintRecord, type ProgramView } from "../../values/lint.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { objectOf } from "./jsonText.ts"
 import { CommandFailed, type Screen } from "./outcome.ts"
@@ -15,6 +15,11 @@ export interface ValueReport {
 }
 
 export const valueReport = (name: string, value: Uint8Array | string): ValueReport => lint(name, value)
+
+export const recordReport = (
+  record: { readonly name: string; readonly value: Uint8Array },
+  state: { readonly expired: boolean }
+): ValueReport => lintRecord(record, state)
 
 export const isError = ({ severity }: Finding): boolean => severity === "error"
 

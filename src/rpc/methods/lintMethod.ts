@@ -1,14 +1,15 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
+import { isExpired } from "../../consensus/expiry.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { type Finding, lint } from "../../values/lint.ts"
+import { type Finding, lint, lintRecord } from "../../values/lint.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
 import { NAME_LINT } from "../contract/names/lint.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { absentError } from "./errors.ts"
+import { absentError, storageError } from "./errors.ts"
 import { contextFor, decodeGiven, shownName } from "./nameEncodings.ts"
 
 /** Only in svcd. */
@@ -17,7 +18,8 @@ const findingJson = ({ code, column, line, message, path }: Finding) => ({ code,
 
 export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NameAnswers | AnswerOptions> = Effect.gen(
   function*() {
-    const { params: { network } } = yield* Chain
+    const { params } = yield* Chain
+    const { network } = params
     const answers = yield* NameAnswers
     const node = yield* AnswerOptions
 
@@ -27,7 +29,10 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
         Effect.flatMap((found) =>
           found === undefined
             ? RpcError.wallet(`name never existed: ${shownName(name)}`)
-            : Effect.succeed(found.record.value)
+            : Effect.map(Effect.mapError(answers.height, storageError), (height) => ({
+              value: found.record.value,
+              expired: isExpired(found.record, height, params)
+            }))
         )
       )
 
@@ -35,10 +40,9 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
       Effect.gen(function*() {
         const { nameEncoding, valueEncoding } = contextFor(network, node, given)
         const name = yield* decodeGiven(text, nameEncoding)
-        const value = valueText === undefined
-          ? yield* current(name)
-          : yield* decodeGiven(valueText, valueEncoding)
-        const { bytes, findings, programs } = lint(name, value)
+        const { bytes, findings, programs } = valueText === undefined
+          ? yield* Effect.map(current(name), ({ expired, value }) => lintRecord({ name, value }, { expired }))
+          : lint(name, yield* decodeGiven(valueText, valueEncoding))
         const of = (severity: Finding["severity"]) =>
           findings.filter((finding) => finding.severity === severity).map(findingJson)
         return { bytes, errors: of("error"), warnings: of("warning"), programs }

@@ -89,10 +89,15 @@ History, the last 2 of 3
       )
       const json = JSON.parse((yield* free.run("name", "d/free", "-json")).stdout)
       assert.deepInclude(json, { name: "d/free", state: "free", domain: "free.bit", pending: [], registration: null })
-      const late = runWith({ ...ANSWERS, name_show: record("{}", { expires_in: -5 }) })
+      const late = runWith({ ...ANSWERS, name_show: record("{\"ip\":\"192.0.2.1\"}", { expires_in: -5 }) })
       const expired = yield* late.run("name", "d/example")
       assert.strictEqual(expired.code, 1)
-      assert.match(expired.stdout, /Expired {2}5 blocks ago[^]*Anyone can register it now/)
+      assert.match(
+        expired.stdout,
+        /Expired +5 blocks ago[^]*Programs +see nothing[^]*Last owner +N1owner[^]*Last value[^]*Anyone can register it now/
+      )
+      assert.notMatch(expired.stdout, /^DNS$|example\.bit\. A/m)
+      assert.deepInclude(JSON.parse((yield* late.run("name", "d/example", "-json")).stdout), { programs: [] })
     }))
 
   it.effect("advises to register no namespace alone and no invalid domain, and quotes for the shell", () =>

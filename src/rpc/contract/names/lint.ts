@@ -24,7 +24,7 @@ const LINT = Schema.Struct({
   programs: Schema.Array(Schema.Struct({
     program: Result.string("DNS, Tor, nostr, profiles or svcd-mail"),
     sees: Schema.Array(Result.string("A record, an address or a field"))
-  })).annotations({ description: "What programs see in the value" })
+  })).annotations({ description: "What programs see in the value. Empty for the current value of an expired name" })
 })
 
 export const NAME_LINT = contract({

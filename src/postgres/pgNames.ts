@@ -123,7 +123,8 @@ const conditionsOf = ({ after, query }: SearchedNames, schema: string, params: P
   const { changedSince, expiresWithin, includeExpired = false, key, owner, prefix, text, value } = query
   const found: Array<string> = []
   if (after.length > 0) found.push(`n.name > ${params.add(Buffer.from(after))}`)
-  if (!includeExpired || expiresWithin !== undefined) found.push("n.expires_at > c.at")
+  if (includeExpired === "only") found.push("n.expires_at <= c.at")
+  if (includeExpired === false || expiresWithin !== undefined) found.push("n.expires_at > c.at")
   if (expiresWithin !== undefined) found.push(`n.expires_at <= c.at + ${params.add(expiresWithin)}::int8`)
   if (changedSince !== undefined) found.push(`n.height >= ${params.add(changedSince)}`)
   if (owner !== undefined) found.push(`n.owner = ${params.add(Buffer.from(owner))} AND length(n.owner) <= 1024`)

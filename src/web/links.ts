@@ -12,15 +12,22 @@ export const HOME = "./"
 /** Pages for the owner of a wallet, made elsewhere. */
 export const DESK_HOME = "./desk/"
 
+/** The form there that registers a name. */
+export const registerLink = (name: Bytes): string => `${DESK_HOME}register?hex=${toHex(name)}`
+
 /** The first page, or one after a cursor. */
 export interface PageOfSearch {
   readonly text: string
+  /** Whether to list expired names instead of registered ones. */
+  readonly expired?: boolean | undefined
   readonly after?: string | undefined
 }
 
 /** `after` is the cursor of the preceding page. */
-export const searchLink = ({ after, text }: PageOfSearch): string =>
-  `?q=${encodeURIComponent(text)}${after === undefined ? "" : `&after=${encodeURIComponent(after)}`}`
+export const searchLink = ({ after, expired = false, text }: PageOfSearch): string =>
+  `?q=${encodeURIComponent(text)}${expired ? "&expired=1" : ""}${
+    after === undefined ? "" : `&after=${encodeURIComponent(after)}`
+  }`
 
 export interface NameLinkOptions {
   /** Of the history, from 1 on. */

@@ -28,7 +28,7 @@ export const lintView = (name: Bytes, value: Bytes): Html => {
   const { findings, programs } = lint(name, value)
   const told = programs.filter(({ sees }) => sees.length > 0)
   if (findings.length === 0 && told.length === 0) return NOTHING
-  return html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">How programs read it</h2>${
+  return html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2>${
     findings.length > 0 &&
     html`<ul class="findings">${findings.slice(0, FINDINGS).map(findingItem)}${more(findings.length - FINDINGS)}</ul>`
   }${told.length > 0 && html`<dl class="record">${told.map(programRow)}</dl>`}</section>`

@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import { grouped } from "../base/quantities.ts"
+import { shellWord } from "../base/safeText.ts"
 import { Chain } from "../chain/Chain.ts"
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { NameDb, type NameEntry } from "../names/NameDb.ts"
@@ -11,21 +13,22 @@ import { nameKey } from "../protocol/keys.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { operationWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { nameFault } from "../values/lint.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
 import { ago, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import type { PageBody } from "./layout.ts"
-import { nameEventsLink, nameLink } from "./links.ts"
+import { nameEventsLink, nameLink, registerLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
 import {
   absent,
   behind,
-  expiry,
   kindOfName,
   type Moment,
   momentOf,
   notFound,
   ownerOf,
+  standingView,
   stateBadge
 } from "./nameState.ts"
 import { pagesView, row } from "./parts.ts"
@@ -33,7 +36,7 @@ import { blockView, shortTransaction, transactionView } from "./places.ts"
 import type { Wanted } from "./routes.ts"
 import { makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
 import { listedValue, valueView } from "./valueView.ts"
-import { titleName, wholeName } from "./visible.ts"
+import { titleName, visible, wholeName } from "./visible.ts"
 
 /** The section ids tell the script what to replace. */
 
@@ -71,6 +74,8 @@ const heading = (name: Bytes, badge: Html): Html =>
     name.length > LONG_NAME ? "long" : "short"
   }">${wholeName(name)} ${badge}</h1></header>`
 
+const isGone = ({ record, ...moment }: NameFound): boolean => blocksToExpiry(record, moment) <= 0
+
 const HEX_BYTES = 512
 
 const nameHex = (name: Bytes): Html =>
@@ -80,14 +85,15 @@ const record = (found: NameFound): Html => {
   const { record, total } = found
   const last = found.page === 1 ? found.history[0] : undefined
   const time = last?.time
-  const left = blocksToExpiry(record, found)
-  return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
+  const expired = isGone(found)
+  return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">${
+    expired ? "Last record" : "Record"
+  }</h2>
 <dl class="record">
-${row(left <= 0 ? "Expired" : "Expires", expiry(record, found))}
-${row("Owner", ownerOf(found.params.network, record.address))}
+${row(expired ? "Last owner" : "Owner", ownerOf(found.params.network, record.address))}
 ${
     row(
-      "Last operation",
+      "Last change",
       html`${last === undefined ? "" : `${deed(last, found.params)}, `}${blockView(record.height)}${
         time !== undefined && html`, ${dated(time, { now: found.now })}`
       }`
@@ -99,8 +105,8 @@ ${
       html`${transactionView(record.txid, { block: record.height })}, output ${record.vout}`
     )
   }
-${row(left <= 0 ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
-${row("Operations", html`${grouped(total)}, <a href="${nameEventsLink(record.name)}">follow its changes</a>`)}
+${row(expired ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
+${row("Changes", html`${grouped(total)}, <a href="${nameEventsLink(record.name)}">follow them</a>`)}
 ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`
 }
@@ -144,77 +150,124 @@ const history = (found: NameFound): Html =>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`
 
-export const nameView = (found: NameFound, full: boolean): Html => {
+const programsOf = (found: NameFound): Html => {
   const { record: { name, value } } = found
-  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}
-<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">Value</h2>${
-    valueView(value, full, nameLink(name, { full: true }))
-  }</section>
-${lintView(name, value)}${pending(found.pending, found.now)}${record(found)}${history(found)}`
+  return isGone(found)
+    ? html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value is.</p></section>`
+    : lintView(name, value)
 }
 
-const missingView = (name: Bytes, missing: NameMissing): Html =>
+/** The longest name that a command line and the desk are offered for. */
+const isOffered = (name: Bytes): boolean =>
+  name.length > 0 && name.length <= MAX_NAME_LENGTH && nameFault(name) === undefined
+
+/** For a name without an owner. */
+const freeView = (
+  name: Bytes,
+  { desk, pending, syncing }: Pick<NameMissing, "pending" | "syncing"> & { readonly desk: boolean }
+): Html => {
+  if (syncing || !isOffered(name)) return NOTHING
+  const isBeingTaken = pending.some(({ operation }) => operation.op === "name_firstupdate")
+  const text = encodeText(name, "utf8")
+  return html`<section id="free" class="card" aria-labelledby="free-title"><h2 id="free-title">${
+    isBeingTaken ? "Being registered" : "Free"
+  }</h2><p>${
+    isBeingTaken
+      ? "A registration of this name waits for a block."
+      : "Anyone can register this name now, and owns it then."
+  }</p>${
+    !isBeingTaken &&
+    html`<ul class="ways">${
+      desk && html`<li><a class="way" href="${registerLink(name)}">Register it in the desk</a></li>`
+    }${
+      text !== undefined &&
+      html`<li>In a terminal: <code class="break">svcd-cli register ${visible(shellWord(text))}</code></li>`
+    }</ul>`
+  }</section>`
+}
+
+export interface NameViewOptions {
+  readonly full: boolean
+  readonly desk: boolean
+}
+
+export const nameView = (found: NameFound, { desk, full }: NameViewOptions): Html => {
+  const { record: { name, value } } = found
+  const expired = isGone(found)
+  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}${standingView(found.record, found)}${
+    pending(found.pending, found.now)
+  }${programsOf(found)}${
+    expired && freeView(name, { ...found, desk })
+  }<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">${
+    expired ? "Last value" : "Value"
+  }</h2>${valueView(value, full, nameLink(name, { full: true }))}</section>${record(found)}${history(found)}`
+}
+
+const missingView = (name: Bytes, missing: NameMissing, desk: boolean): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
-<section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
+<section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${
+    freeView(name, { ...missing, desk })
+  }${suggestions(missing)}`
 
 /** `undefined` after the last page of a history. */
-export const makeNamePage = Effect.gen(function*() {
-  const chain = yield* Chain
-  const names = yield* NameDb
-  const pool = yield* Mempool
-  const answers = yield* NameAnswers
-  const deeds = yield* makeDeeds
-  const moment = yield* momentOf
-  const beginningWith = yield* makeSuggestions
+export const makeNamePage = ({ desk }: Pick<NameViewOptions, "desk">) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const pool = yield* Mempool
+    const answers = yield* NameAnswers
+    const deeds = yield* makeDeeds
+    const moment = yield* momentOf
+    const beginningWith = yield* makeSuggestions
 
-  const pendingOn = (name: Bytes) => deeds.settings(pool.pending(nameKey(name)).slice(0, PENDING_ROWS))
+    const pendingOn = (name: Bytes) => deeds.settings(pool.pending(nameKey(name)).slice(0, PENDING_ROWS))
 
-  const missing = (name: Bytes): Effect.Effect<NameMissing, StorageFailure> =>
-    Effect.gen(function*() {
-      const suggestions = yield* beginningWith(name.length === 0 ? [] : [name], [])
-      return { ...(yield* moment), pending: yield* pendingOn(name), suggestions }
-    })
-
-  /** A window shows only the newest operation: those before it are incomplete, and have no times. */
-  const historyOf = (record: NameEntry, page: number) =>
-    answers.fromWindow()
-      ? Effect.succeed({ total: 1, rows: page > 1 ? [] : [{ entry: record, time: undefined, before: undefined }] })
-      : Effect.gen(function*() {
-        // One more, to show what the last of them changed.
-        const range = { skip: (page - 1) * HISTORY_ROWS, count: HISTORY_ROWS + 1 }
-        const { entries, total } = yield* names.historyPage(record.name, range)
-        const rows = yield* Effect.forEach(entries.slice(0, HISTORY_ROWS), (entry, at) =>
-          Effect.map(chain.headerAt(entry.height), (info): HistoryRow => ({
-            entry,
-            time: info?.header.time,
-            before: entries[at + 1]
-          })))
-        return { total, rows }
+    const missing = (name: Bytes): Effect.Effect<NameMissing, StorageFailure> =>
+      Effect.gen(function*() {
+        const suggestions = yield* beginningWith(name.length === 0 ? [] : [name], [])
+        return { ...(yield* moment), pending: yield* pendingOn(name), suggestions }
       })
 
-  const find = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
-    Effect.gen(function*() {
-      const answer = yield* answers.resolve(name)
-      if (answer === undefined) return yield* missing(name)
-      const { record } = answer
-      const { rows: history, total } = yield* historyOf(record, page)
-      if (history.length === 0) return undefined
-      const pages = Math.ceil(total / HISTORY_ROWS)
-      return { ...(yield* moment), record, history, total, page, pages, pending: yield* pendingOn(name) }
-    }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
+    /** A window shows only the newest operation: those before it are incomplete, and have no times. */
+    const historyOf = (record: NameEntry, page: number) =>
+      answers.fromWindow()
+        ? Effect.succeed({ total: 1, rows: page > 1 ? [] : [{ entry: record, time: undefined, before: undefined }] })
+        : Effect.gen(function*() {
+          // One more, to show what the last of them changed.
+          const range = { skip: (page - 1) * HISTORY_ROWS, count: HISTORY_ROWS + 1 }
+          const { entries, total } = yield* names.historyPage(record.name, range)
+          const rows = yield* Effect.forEach(entries.slice(0, HISTORY_ROWS), (entry, at) =>
+            Effect.map(chain.headerAt(entry.height), (info): HistoryRow => ({
+              entry,
+              time: info?.header.time,
+              before: entries[at + 1]
+            })))
+          return { total, rows }
+        })
 
-  return (
-    { full, name, page }: Omit<Extract<Wanted, { readonly _tag: "Name" }>, "_tag">
-  ): Effect.Effect<PageBody | undefined, StorageFailure> =>
-    Effect.map(find(name, page), (found) => {
-      if (found === undefined) return undefined
-      const common = {
-        title: titleName(name),
-        now: found.now,
-        events: found.syncing ? undefined : nameEventsLink(name)
-      }
-      return "record" in found
-        ? { ...common, status: 200, main: nameView(found, full) }
-        : { ...common, ...notFound(found), main: missingView(name, found) }
-    })
-})
+    const find = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        const answer = yield* answers.resolve(name)
+        if (answer === undefined) return yield* missing(name)
+        const { record } = answer
+        const { rows: history, total } = yield* historyOf(record, page)
+        if (history.length === 0) return undefined
+        const pages = Math.ceil(total / HISTORY_ROWS)
+        return { ...(yield* moment), record, history, total, page, pages, pending: yield* pendingOn(name) }
+      }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
+
+    return (
+      { full, name, page }: Omit<Extract<Wanted, { readonly _tag: "Name" }>, "_tag">
+    ): Effect.Effect<PageBody | undefined, StorageFailure> =>
+      Effect.map(find(name, page), (found) => {
+        if (found === undefined) return undefined
+        const common = {
+          title: titleName(name),
+          now: found.now,
+          events: found.syncing ? undefined : nameEventsLink(name)
+        }
+        return "record" in found
+          ? { ...common, status: 200, main: nameView(found, { desk, full }) }
+          : { ...common, ...notFound(found), main: missingView(name, found, desk) }
+      })
+  })

@@ -87,18 +87,45 @@ export const ownerOf = (network: Network, script: Bytes): Html => {
 const secondsLeft = (blocks: number, { params, syncing }: Moment): number | undefined =>
   params.noRetargeting || syncing ? undefined : blocks * params.targetSpacing
 
-export const expiry = (record: NameEntry, moment: Moment): Html => {
+/** The rest of the sentence after `standing`. */
+const detail = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
   const at = moment.tipHeight + left
-  if (left <= 0) {
-    return html`${left === 0 ? "with the last block" : `${quantityOf(-left, "block")} ago`}, at ${
-      blockView(at)
-    }. The name can be registered again.`
-  }
+  if (left <= 0) return html`at ${blockView(at)}.`
   const seconds = secondsLeft(left, moment)
-  const date = seconds === undefined ? "" : `, about ${day(moment.now + seconds)} (${distance(seconds)})`
-  return html`in ${quantityOf(left, "block")}, at block ${grouped(at)}${date}`
+  return html`${seconds === undefined ? "" : `${distance(seconds)}, ${quantityOf(left, "block")} from now, `}at block ${
+    grouped(at)
+  }, unless its owner renews it before.`
 }
+
+const toneOf = (left: number, moment: Moment): string =>
+  TONES[left <= 0 ? "expired" : expiresSoon(left, moment) ? "soon" : "active"]
+
+/** The part of a name's life that is left, as a bar. */
+export const lifeBar = (record: Pick<NameEntry, "height">, moment: Moment): Html => {
+  const depth = expirationDepth(moment.tipHeight, moment.params)
+  const left = Math.min(depth, Math.max(0, blocksToExpiry(record, moment)))
+  return html`<progress class="life ${toneOf(left, moment)}" max="${depth}" value="${left}" aria-label="Life left: ${
+    grouped(left)
+  } of ${quantityOf(depth, "block")}"></progress>`
+}
+
+/** In one line: alive and until when, or expired and since when. */
+export const standing = (record: NameEntry, moment: Moment): string => {
+  const left = blocksToExpiry(record, moment)
+  if (left <= 0) return left === 0 ? "Expired with the last block" : `Expired ${quantityOf(-left, "block")} ago`
+  const seconds = secondsLeft(left, moment)
+  const until = seconds === undefined
+    ? `for ${quantityOf(left, "more block")}`
+    : `until about ${day(moment.now + seconds)}`
+  return `Registered ${until}`
+}
+
+/** The state of a name first, above all else on its page. */
+export const standingView = (record: NameEntry, moment: Moment): Html =>
+  html`<section id="state" class="card standing" aria-labelledby="state-title"><h2 id="state-title">${
+    standing(record, moment)
+  }</h2>${lifeBar(record, moment)}<p class="muted">${detail(record, moment)}</p></section>`
 
 /** Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {

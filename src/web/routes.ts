@@ -35,7 +35,7 @@ export type BlockPlace = number | Bytes
 export type Wanted =
   | { readonly _tag: "Overview" }
   /** From the search field; the page guesses its meaning. */
-  | { readonly _tag: "Search"; readonly text: string; readonly after?: string }
+  | { readonly _tag: "Search"; readonly text: string; readonly expired: boolean; readonly after?: string }
   | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
   /** From a height downwards; `undefined`: from the tip. */
   | { readonly _tag: "Blocks"; readonly from: number | undefined }
@@ -86,7 +86,8 @@ const rootOf = (query: URLSearchParams): Wanted => {
   const text = query.get("q") ?? ""
   if (text.trim() === "") return { _tag: "Overview" }
   const after = query.get("after")
-  return after === null ? { _tag: "Search", text } : { _tag: "Search", text, after }
+  const search = { _tag: "Search" as const, text, expired: query.get("expired") === "1" }
+  return after === null ? search : { ...search, after }
 }
 
 export const blockPlaceOf = (text: string): BlockPlace | undefined =>

@@ -15,7 +15,7 @@ import type { PageBody } from "./layout.ts"
 import { addressLink, blockLink, nameLink, type PageOfSearch, searchLink, transactionLink } from "./links.ts"
 import { type FoundPlace, namesMeant, placeMeant } from "./namesMeant.ts"
 import { absent, type Moment, momentOf, notFound } from "./nameState.ts"
-import { moreView } from "./parts.ts"
+import { moreView, tab } from "./parts.ts"
 import { addressView, blockView, transactionView } from "./places.ts"
 import { listedRecord, makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
 import { visible } from "./visible.ts"
@@ -49,7 +49,7 @@ interface SearchFound extends Moment {
   readonly suggestions: Suggestions
   /** `undefined` for a text that is too short, and while blocks are missing. */
   readonly saying: FoundNames | undefined
-  /** Guessed only on the first page, and not for `ip:192.0.2.1`. */
+  /** Guessed only on the first page of registered names, and not for `ip:192.0.2.1`. */
   readonly guessed: boolean
 }
 
@@ -57,21 +57,33 @@ const FOUND_ROWS = 50
 
 const NO_SUGGESTIONS: Suggestions = { records: [], more: false }
 
-const saying = (text: string, found: SearchFound): Html => {
+/** What a list without rows says. An index that is not complete decides nothing. */
+const noneText = ({ indexed, next }: FoundNames, expired: boolean): string => {
+  if (next !== undefined) return "No names on this page; there may be more."
+  const what = expired ? "expired name" : "registered name"
+  return indexed < 1
+    ? `No ${what} found so far.`
+    : `No ${what} contains this text, nor does its value.`
+}
+
+const buildingNote = (indexed: number): Html =>
+  html`<p class="note busy">The index of texts is being built: it has ${
+    Math.floor(100 * indexed)
+  } % of the names so far, and this list has none of the others.</p>`
+
+const saying = ({ expired = false, text }: PageOfSearch, found: SearchFound): Html => {
   if (found.saying === undefined) return NOTHING
   const { indexed, next, records } = found.saying
-  const none = html`<p class="empty">${
-    next === undefined ? "No name or value contains this text." : "No names on this page; there may be more."
-  }</p>`
-  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names and values with this text</h2>${
-    indexed < 1 &&
-    html`<p class="note busy">The search index is being built: it has ${
-      Math.floor(100 * indexed)
-    } % of the names so far.</p>`
-  }${records.length === 0 ? none : namesTable(records, found)}${
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names and values with this text</h2><nav class="choices" aria-label="Which names"><ul>${
+    tab("registered", { link: searchLink({ text }), isHere: !expired })
+  }${tab("expired", { link: searchLink({ text, expired: true }), isHere: expired })}</ul></nav>${
+    indexed < 1 && buildingNote(indexed)
+  }${
+    records.length === 0 ? html`<p class="empty">${noneText(found.saying, expired)}</p>` : namesTable(records, found)
+  }${
     moreView({
       label: "Pages of the search",
-      link: next === undefined ? undefined : searchLink({ text, after: next })
+      link: next === undefined ? undefined : searchLink({ text, expired, after: next })
     })
   }<p class="muted">Searched in names and values. <code>ip:192.0.2.1</code>, <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code> and <code>owner:</code> search for one thing, <code>text:</code> for any text.</p></section>`
 }
@@ -114,9 +126,9 @@ const meanings = (text: string, found: SearchFound): Html => {
 }
 
 /** Unless the search has only one meaning. */
-const searchView = (text: string, found: SearchFound): Html =>
-  html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
-${meanings(text, found)}${suggestions(found)}${saying(text, found)}`
+const searchView = (asked: PageOfSearch, found: SearchFound): Html =>
+  html`<h1>Search for ${html`<bdi class="name">${visible(asked.text)}</bdi>`}</h1>
+${meanings(asked.text, found)}${suggestions(found)}${saying(asked, found)}`
 
 const placeLink = (place: FoundPlace): string => {
   switch (place._tag) {
@@ -131,6 +143,9 @@ const placeLink = (place: FoundPlace): string => {
 
 const isNothing = ({ exact, guessed, place, saying }: SearchFound): boolean =>
   guessed && exact.length === 0 && place === undefined && (saying?.records.length ?? 0) === 0
+
+/** While names or their texts are missing, a later search may find something. */
+const isEarly = ({ saying, syncing }: SearchFound): boolean => syncing || saying !== undefined && saying.indexed < 1
 
 /** `undefined` for no or several meanings. */
 const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
@@ -166,18 +181,20 @@ export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
       })
 
     /** `after`: the cursor of the preceding page of the same search. */
-    const search = ({ after, text }: PageOfSearch): Effect.Effect<SearchFound, StorageFailure | WrongQuery> =>
+    const search = (
+      { after, expired = false, text }: PageOfSearch
+    ): Effect.Effect<SearchFound, StorageFailure | WrongQuery> =>
       Effect.gen(function*() {
         const asked = queryMeant(text, params.network)
         const now = yield* moment
         const saying = asked === undefined || answers.fromWindow()
           ? undefined
-          : yield* names.find({ ...asked.query, includeExpired: true }, {
+          : yield* names.find({ ...asked.query, includeExpired: expired && "only" }, {
             clock: { tipHeight: now.tipHeight, params },
             limit: FOUND_ROWS,
             cursor: after
           })
-        if (after !== undefined || asked?.certain === true) {
+        if (after !== undefined || expired || asked?.certain === true) {
           return { ...now, exact: [], place: undefined, suggestions: NO_SUGGESTIONS, saying, guessed: false }
         }
         const meant = namesMeant(text)
@@ -193,10 +210,10 @@ export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
     return (asked: PageOfSearch): Effect.Effect<string | PageBody, StorageFailure | WrongQuery> =>
       Effect.map(search(asked), (found) =>
         onlyMeaning(found) ?? {
-          ...(isNothing(found) ? notFound(found) : { status: 200 }),
+          ...(isNothing(found) ? notFound({ syncing: isEarly(found) }) : { status: 200 }),
           title: "Search",
           searched: asked.text,
           now: found.now,
-          main: searchView(asked.text, found)
+          main: searchView(asked, found)
         })
   })

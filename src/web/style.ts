@@ -130,6 +130,11 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .pager { display: flex; gap: 1rem; justify-content: center; margin-top: .8rem; }
 .foot { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; color: var(--muted); font-size: .88rem; padding-bottom: 2rem; }
 .foot button { font-size: inherit; padding: .25rem .7rem; margin-left: auto; }
+.life { height: .5rem; margin: .2rem 0 .6rem; }
+.standing h2 { font-size: 1.15rem; }
+.ways { list-style: none; padding: 0; margin-top: .6rem; display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.2rem; }
+.way { display: inline-block; padding: .4rem .9rem; border-radius: .5rem; background: var(--link); color: var(--card); text-decoration: none; font-weight: 600; }
+.card > .choices { margin-bottom: .8rem; }
 [hidden] { display: none !important; }
 @media (max-width: 44rem) {
   .top { padding-top: .75rem; padding-bottom: .75rem; gap: .6rem .5rem; }

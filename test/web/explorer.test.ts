@@ -70,7 +70,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       const { text: page } = nameView({
         ...{ now: 0, tipHeight: 5, params: paramsOf(mainnet), syncing: false, pending: [] },
         ...{ record: entry, history: [{ entry, time: 0, before }], total: 2, page: 1, pages: 1 }
-      }, true)
+      }, { full: true, desk: false })
       return /data-label="Operation">([^<]*)</.exec(page)?.[1]
     })
     assert.deepStrictEqual(deeds, ["renewed", "renewed, new address", "renewed"])

@@ -32,7 +32,8 @@ describe("wanted", () => {
   })
 
   it("keeps the typed text", () => {
-    assert.deepStrictEqual(asked("q=+d%2Fa+"), { _tag: "Search", text: " d/a " })
+    assert.deepStrictEqual(asked("q=+d%2Fa+"), { _tag: "Search", text: " d/a ", expired: false })
+    assert.deepStrictEqual(asked("q=x&expired=1"), { _tag: "Search", text: "x", expired: true })
   })
 
   it.each([

@@ -4,6 +4,7 @@ import type { PageHandler } from "../../src/http/Pages.ts"
 import type { NameDb } from "../../src/names/NameDb.ts"
 import { type Bytes, fromHex } from "../../src/protocol/bytes.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
+import { lint, nameFault } from "../../src/values/lint.ts"
 import { startingPage } from "../../src/web/statusPage.ts"
 import { eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
@@ -15,6 +16,11 @@ import { get, pagesOf, peer, requestOf, statusPageOf } from "./pages.ts"
 import { linkTo, names } from "./pages.ts"
 
 const bytesOf = (hex: string): Bytes => fromHex(hex) ?? assert.fail()
+
+/** Of the recorded names that a page links to, whether they have expired. */
+const expiredAmong = (body: string) =>
+  names.filter((each) => body.includes(`<a href="${linkTo(bytesOf(stringAt(each, "nameHex"))).slice(1)}">`))
+    .map((each) => at(each, "show", "expired"))
 
 /** Checks that a handler serves what a browser requests of the root, whatever the query, and nothing else. */
 const assertServesRoot = (handler: PageHandler): void => {
@@ -124,14 +130,18 @@ layer(methodNode())("on a chain full of names", (it) => {
       )
     }))
 
-  it.effect("every name has a page with its record and its history", () =>
+  it.effect("every name has a page with its state, its record and its history, and an expired one resolves to nothing", () =>
     Effect.gen(function*() {
+      const { names: answers } = yield* MethodNode
       const handler = yield* statusPageOf()
       for (const each of names) {
-        const page = yield* get(handler, linkTo(bytesOf(stringAt(each, "nameHex"))))
+        const name = bytesOf(stringAt(each, "nameHex"))
+        const page = yield* get(handler, linkTo(name))
         assert.strictEqual(page.status, 200)
         assertHarmless(page)
         assertTables(page)
+        const expired = at(each, "show", "expired") === true
+        const told = lint(name, (yield* answers.resolve(name)).value).programs.filter(({ sees }) => sees.length > 0)
         const { body } = page
         const history = items(at(each, "history")).length
         const address = stringAt(each, "show", "address")
@@ -142,7 +152,10 @@ layer(methodNode())("on a chain full of names", (it) => {
           address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
           total: body.includes(`<dd>${history}, <a`),
           locked: /<dt>((?:Was l|L)ocked)<\/dt>/.exec(body)?.[1],
-          expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention"
+          expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention",
+          nothing: body.includes("<b>Nothing.</b>"),
+          resolves: body.includes("<dt>DNS</dt>") || body.includes("<dt>Tor</dt>"),
+          free: body.includes("Anyone can register this name")
         }, {
           rows: Math.min(20, history),
           // One for each row, and the one of the record.
@@ -150,8 +163,11 @@ layer(methodNode())("on a chain full of names", (it) => {
           txid: true,
           address: true,
           total: true,
-          locked: at(each, "show", "expired") === true ? "Was locked" : "Locked",
-          expired: at(each, "show", "expired") === true
+          locked: expired ? "Was locked" : "Locked",
+          expired,
+          nothing: expired,
+          resolves: !expired && told.some(({ program }) => ["DNS", "Tor"].includes(program)),
+          free: expired && nameFault(name) === undefined && name.length > 0
         })
       }
     }))
@@ -183,11 +199,12 @@ layer(methodNode())("on a chain full of names", (it) => {
   it.effect("an unregistered name is not found, and registered names with that prefix are listed", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
-      const page = yield* get(handler, "/?name=d/at")
+      const page = yield* get(handler, "/?name=d/")
       assert.strictEqual(page.status, 404)
       assertGuarded(page)
       assert.include(page.body, "No block up to 600 registers this name.")
-      assert.include(page.body, "href=\"?name=d%2Fatlas348034a\"")
+      assert.isAbove(expiredAmong(page.body).length, 5)
+      assert.notInclude(expiredAmong(page.body), true)
       const absent = yield* get(handler, "/?name=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%E2%80%AE")
       assertHarmless(absent)
       assert.include(absent.body, "&lt;img src=x onerror=alert(1)&gt;<span class=\"mark\">U+202E</span>")
@@ -208,7 +225,7 @@ layer(methodNode())("on a chain full of names", (it) => {
   it.effect("a search for a height without a block names the last block", () =>
     Effect.gen(function*() {
       const { body, status } = yield* get(yield* statusPageOf(), "/?q=99999999")
-      assert.strictEqual(status, 404)
+      assert.strictEqual(status, 503)
       assert.match(body, /Block 99,999,999 does not exist; the latest is <a [^>]*>600<\/a>\./)
       const syncing = yield* get(yield* statusPageOf([], { syncing: true }), "/?q=99999999")
       assert.include(syncing.body, "Block 99,999,999 does not exist yet;")
@@ -229,12 +246,15 @@ layer(methodNode())("on a chain full of names", (it) => {
   it.effect("a search without a name lists names with that prefix, up to a limit", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
-      const page = yield* get(handler, "/?q=d/a")
-      assert.strictEqual(page.status, 404)
+      const page = yield* get(handler, "/?q=d/p")
+      // The index of texts is still empty, and the page says so.
+      assert.strictEqual(page.status, 503)
+      assert.include(page.body, "it has 0 % of the names so far")
+      assert.include(page.body, "No registered name found so far.")
       assertGuarded(page)
       assertHarmless(page)
-      assert.include(page.body, "value=\"d/a\"")
-      const shown = page.body.match(/href="\?name=d%2Fa/g) ?? []
+      assert.include(page.body, "value=\"d/p\"")
+      const shown = page.body.match(/href="\?name=d%2Fp/g) ?? []
       assert.isAbove(shown.length, 0)
       assert.isAtMost((yield* get(handler, "/?q=d/")).body.match(/last changed at block/g)?.length ?? 0, 20)
       assert.include((yield* get(handler, "/?q=d/")).body, "There are more")
@@ -260,6 +280,16 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertGuarded(all)
       assertHarmless(all)
       assert.notInclude(all.body, "No such name")
+      const nothing = yield* found("text:no-such-text-anywhere")
+      assert.include(nothing.body, "No registered name contains this text")
+      const [registered, expired] = [
+        expiredAmong((yield* found("text:onion")).body),
+        expiredAmong((yield* found("text:onion&expired=1")).body)
+      ]
+      assert.isNotEmpty(registered)
+      assert.isNotEmpty(expired)
+      assert.notInclude(registered, true)
+      assert.notInclude(expired, false)
       const owner = yield* found("ip:")
       assert.strictEqual(owner.status, 200)
       const wrong = yield* found("text:sierra&after=1.key.1.00")

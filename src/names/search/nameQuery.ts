@@ -26,7 +26,8 @@ export interface NameQuery {
   readonly changedSince?: Height | undefined
   /** Blocks within which the name expires. */
   readonly expiresWithin?: number | undefined
-  readonly includeExpired?: boolean | undefined
+  /** `only`: no living names. */
+  readonly includeExpired?: boolean | "only" | undefined
   /** Whether the last change comes first. Reads all names from there on, so it is for queries with many matches. */
   readonly newestFirst?: boolean | undefined
 }
@@ -62,7 +63,7 @@ export const queryMatcher = (asked: NameQuery, clock: NameClock): (record: NameE
   const end = prefix === undefined ? undefined : prefixEnd(prefix)
   return (record) =>
     record.height >= changedSince && record.height >= oldest && record.height <= youngest &&
-    (includeExpired || !isExpired(record, clock.tipHeight, clock.params)) &&
+    (includeExpired === true || isExpired(record, clock.tipHeight, clock.params) === (includeExpired === "only")) &&
     (owner === undefined || equal(record.address, owner)) &&
     (prefix === undefined ||
       compare(record.name, prefix) >= 0 && (end === undefined || compare(record.name, end) < 0)) &&

@@ -1,5 +1,5 @@
 export const DESK_STYLE = `
-.session { display: flex; align-items: center; gap: .5rem 1rem; margin-left: auto; font-size: .92rem; }
+.session { order: 2; display: flex; align-items: center; gap: .5rem 1rem; margin-left: auto; font-size: .92rem; }
 .session form { display: inline; }
 form.stacked { display: grid; gap: 1rem; justify-items: start; }
 form.inline { display: inline; }
@@ -19,8 +19,8 @@ input[type=checkbox], input[type=radio] { width: 1.1rem; height: 1.1rem; flex: n
 .check { padding: .45rem; margin: -.45rem; display: inline-block; }
 .button { display: inline-block; border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; background: var(--card); color: var(--text); text-decoration: none; font-weight: 600; }
 .button:hover { border-color: var(--muted); }
-.primary, .button.primary { background: var(--link); border-color: var(--link); color: var(--card); }
-.primary:hover { border-color: var(--text); }
+.button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.button.primary:hover { border-color: var(--text); }
 .card .card { border: 0; padding: 0; margin-top: 1rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
 .card > .buttons, .card > form + form, .card > p + form, .card > form + p { margin-top: 1rem; }
@@ -44,8 +44,7 @@ meter { width: 10rem; height: .9rem; vertical-align: middle; }
 .draft h2 { margin-bottom: .3rem; }
 .login { max-width: 30rem; margin: 0 auto; width: 100%; }
 @media (max-width: 44rem) {
-  .session { margin-left: 0; flex-basis: 100%; justify-content: space-between; }
-  .top .sections { flex-wrap: wrap; }
+  .session { display: grid; justify-items: start; margin-left: 0; padding: .6rem .75rem; border-top: 1px solid var(--line); }
   .own td[data-label="Choose"] { grid-column: 1 / -1; }
 }
 `

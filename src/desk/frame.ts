@@ -1,6 +1,7 @@
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
 import { documents } from "../web/document.ts"
+import { headerView, linksView } from "../web/header.ts"
 import { type Html, html, NOTHING, type Part } from "../web/html.ts"
 import type { Tone } from "../web/lightWords.ts"
 import { HOME } from "../web/links.ts"
@@ -73,7 +74,7 @@ const walletLink = (wallet: string | undefined): Part =>
   }</a>`
 
 const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): Html =>
-  html`<nav class="sections" aria-label="Sections">${SECTIONS.map(section(at))}</nav><div class="session">${
+  html`${linksView("Sections", SECTIONS.map(section(at)))}<div class="session">${
     walletLink(wallet)
   }<span class="muted">user ${user}</span><form action="${deskLink("logout")}" method="post">${
     formToken(token)
@@ -89,12 +90,14 @@ export const deskPage = (
     base: "../",
     reloadAfter,
     headers: { ...REFERRER, ...headers },
-    body:
-      html`<a class="skip" href="${`${frame.here}#main`}">Skip to content</a><header class="top"><a class="brand" href="${
-        deskLink("names")
-      }">svcd desk</a>${frame.network !== undefined && html`<span class="badge">${frame.network}</span>`}${
-        "user" in frame && sessionOf(at, frame)
-      }</header><main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span><a href="${HOME}">The node and its explorer</a></footer>`
+    body: html`<a class="skip" href="${`${frame.here}#main`}">Skip to content</a>${
+      headerView({
+        title: "svcd desk",
+        home: deskLink("names"),
+        network: frame.network,
+        ...("user" in frame ? { menu: sessionOf(at, frame) } : {})
+      })
+    }<main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span><a href="${HOME}">The node and its explorer</a></footer>`
   })
 
 export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html =>

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import type { PageAnswer } from "../http/Pages.ts"
 import { escape, type Html } from "./html.ts"
+import { ICON } from "./mark.ts"
 
 const hashOf = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
 
@@ -40,12 +41,6 @@ const headersOf = (policy: string): Readonly<Record<string, string>> => ({
   "Content-Security-Policy": policy,
   ...COMMON
 })
-
-/** Inline: otherwise a browser would request one. */
-const ICON = "data:image/svg+xml," + encodeURIComponent(
-  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a56a5'/>" +
-    "<path d='M5 12V4l6 8V4' fill='none' stroke='#fff' stroke-width='2' stroke-linejoin='round'/></svg>"
-)
 
 export interface DocumentContent {
   readonly status: number

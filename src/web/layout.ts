@@ -2,9 +2,11 @@ import { spanText } from "../base/quantities.ts"
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
 import { documents } from "./document.ts"
+import { headerView, linksView } from "./header.ts"
 import { type Html, html } from "./html.ts"
 import { ACTIVITY, blocksLink, DESK_HOME, HOME, namesLink, poolLink } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
+import { searchView } from "./searchField.ts"
 import { STYLE } from "./style.ts"
 
 const document = documents({ style: STYLE, script: PAGE_SCRIPT })
@@ -18,6 +20,8 @@ export interface PageContent {
   readonly network: string | undefined
   readonly desk?: boolean
   readonly searched?: string
+  /** Whether the page has the search field itself. */
+  readonly largeSearch?: boolean
   /** Seconds since 1970, for distances in time. */
   readonly now: number
   /** Whether the script updates the page every few seconds. */
@@ -50,16 +54,24 @@ const section = (at: string | undefined) => ([link, text]: readonly [link: strin
     ? html`<a href="${link}" aria-current="page">${text}</a>`
     : html`<a href="${link}">${text}</a>`
 
-const top = ({ at, desk = false, network, searched = "" }: PageContent): Html =>
-  html`<a class="skip" href="${`${
-    at ?? ""
-  }#main`}">Skip to content</a><header class="top"><a class="brand" href="${HOME}">svcd</a>${
-    network !== undefined && html`<span class="badge">${network}</span>
-<nav class="sections" aria-label="Sections">${SECTIONS.map(section(at))}${
-      desk && html`<a href="${DESK_HOME}">Desk</a>`
-    }</nav>
-<form class="search" role="search" action="${HOME}" method="get"><label class="out" for="q">Name, block, transaction or address to look up</label><input id="q" name="q" type="search" value="${searched}" placeholder="Name, block, transaction, address, text" maxlength="1000" autocomplete="off" autocapitalize="none" spellcheck="false"><button type="submit">Search</button></form><p id="note" class="note attention" role="status" hidden>The node does not answer. What follows is from before; this page keeps trying.</p>`
-  }</header>`
+const SILENT =
+  html`<p id="note" class="note attention" role="status" hidden>The node does not answer. What follows is from before; this page keeps trying.</p>`
+
+const menu = ({ at, desk = false }: PageContent): Html =>
+  linksView("Sections", [...SECTIONS.map(section(at)), ...(desk ? [html`<a href="${DESK_HOME}">Desk</a>`] : [])])
+
+const top = (content: PageContent): Html => {
+  const { at, largeSearch = false, network, searched } = content
+  const head = { title: "svcd", home: HOME, network }
+  return html`<a class="skip" href="${`${at ?? ""}#main`}">Skip to content</a>${
+    network === undefined ? headerView(head) : headerView({
+      ...head,
+      menu: menu(content),
+      note: SILENT,
+      ...(largeSearch ? {} : { search: searchView(searched === undefined ? {} : { searched }) })
+    })
+  }`
+}
 
 const foot = ({ network }: PageContent): Html =>
   html`<footer class="foot"><span>svcd ${version}</span>${

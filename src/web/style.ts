@@ -2,45 +2,58 @@
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --back: #f5f6f8; --card: #ffffff; --line: #dfe3e9; --text: #1a212b; --muted: #57626f; --link: #0a56a5;
-  --good: #14703f; --good-back: #e2f4ea; --busy: #0a56a5; --busy-back: #e3eefb; --attention: #8f4a00; --attention-back: #fdf0dc;
-  --mark: #8f1d5b; --mark-back: #fbe6f1; --code: #f2f4f7; --chart: #3f83c9;
+  --back: #f4f7f7; --card: #ffffff; --line: #dbe4e4; --text: #132022; --muted: #516164;
+  --accent: #00686d; --accent-back: #daf0ef; --on-accent: #ffffff; --link: var(--accent);
+  --good: #236b25; --good-back: #e2f3df; --busy: #1f5aa8; --busy-back: #e4edfa; --attention: #92400e; --attention-back: #fdeedb;
+  --mark: #8f1d5b; --mark-back: #fbe6f1; --code: #f1f5f5; --chart: #17898d; --quiet: #b3c2c3;
+  --round: .75rem; --small: .875rem; --tiny: .8125rem; --shadow: 0 1px 2px #0c2a2c14;
+  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --back: #0e1217; --card: #161b22; --line: #29313b; --text: #e4e9ef; --muted: #9aa6b4; --link: #82bbff;
-    --good: #63d394; --good-back: #12301f; --busy: #82bbff; --busy-back: #13294a; --attention: #f2b866; --attention-back: #38270d;
-    --mark: #ff9dcf; --mark-back: #3d1629; --code: #0f141a; --chart: #5a97d6;
+    --back: #0b1214; --card: #131d1f; --line: #273638; --text: #e3eded; --muted: #97aaac;
+    --accent: #58d0cf; --accent-back: #0f3537; --on-accent: #04201f;
+    --good: #86d98a; --good-back: #17331b; --busy: #8bbcff; --busy-back: #142c4d; --attention: #f5b667; --attention-back: #3a280e;
+    --mark: #ff9dcf; --mark-back: #3d1629; --code: #0d1618; --chart: #3aa7a8; --quiet: #4a5f62; --shadow: none;
   }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; border-top: .1875rem solid var(--accent); }
 a { color: var(--link); text-underline-offset: .15em; text-decoration-thickness: .06em; }
 a:hover { text-decoration-thickness: .12em; }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
-code, pre, .hash, .hex { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: .25rem; }
+code, pre, .hash, .hex { font-family: var(--mono); font-size: .9em; }
 h1, h2, p, dl, dd, ul, pre { margin: 0; }
-h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; text-wrap: balance; }
-h2 { font-size: 1rem; margin-bottom: .6rem; }
+h1 { font-size: 1.625rem; line-height: 1.25; letter-spacing: -.01em; overflow-wrap: anywhere; text-wrap: balance; }
+h2 { font-size: 1.0625rem; line-height: 1.4; margin-bottom: .6rem; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .4rem .8rem; z-index: 1; }
 .top, main, .foot { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
-.top { display: flex; flex-wrap: wrap; align-items: center; gap: .6rem 1rem; padding-top: 1rem; padding-bottom: 1rem; }
-.brand { font-weight: 700; font-size: 1.15rem; color: var(--text); text-decoration: none; }
-.sections { display: flex; flex-wrap: wrap; gap: .25rem; }
+.top { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .9rem; padding-top: .75rem; padding-bottom: 1rem; }
+.brand { display: inline-flex; align-items: center; gap: .55rem; font-weight: 700; font-size: 1.2rem; letter-spacing: -.01em; color: var(--text); text-decoration: none; white-space: nowrap; }
+.logo { flex: none; width: 2rem; height: 2rem; fill: var(--accent); }
+.logo path { fill: none; stroke: var(--on-accent); stroke-width: 3.4; stroke-linecap: round; }
+.menu { display: contents; }
+.menu-button { display: none; }
+.sections { display: flex; gap: .15rem; order: 1; }
 .sections a { padding: .3rem .7rem; border-radius: .5rem; color: var(--text); text-decoration: none; font-weight: 500; }
 .sections a:hover { background: var(--line); }
-.sections a[aria-current] { background: var(--busy-back); color: var(--link); }
-.search { display: flex; flex: 1 1 18rem; max-width: 30rem; margin-left: auto; gap: .5rem; min-width: 0; }
+.sections a[aria-current] { background: var(--accent-back); color: var(--accent); }
+.search { display: flex; flex: 1 1 14rem; max-width: 27rem; margin-left: auto; gap: .5rem; min-width: 0; order: 2; }
 .search input { flex: 1; min-width: 0; }
+.search.large { max-width: 44rem; margin: 0; flex: none; width: 100%; }
+.search.large input, .search.large button { font-size: 1.125rem; padding: .75rem 1.1rem; border-radius: var(--round); }
 input, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; }
 input { border-color: var(--muted); }
+input::placeholder { color: var(--muted); opacity: 1; }
 button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--muted); }
+.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.primary:hover { border-color: var(--text); }
 .out { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); padding-bottom: 1.5rem; }
-.card, .status, .fact { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+.card, .status, .fact { background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); }
 .card { padding: 1rem 1.1rem; min-width: 0; }
 .status { padding: 1.1rem; border-left: .3rem solid var(--tone); }
 .status h1 { display: flex; align-items: center; gap: .6rem; }
@@ -77,7 +90,7 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 .date { color: var(--muted); font-size: .85em; }
 .name, .break, .address { overflow-wrap: anywhere; }
 .name { white-space: pre-wrap; unicode-bidi: isolate; }
-.mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em ui-monospace, Menlo, Consolas, monospace; white-space: nowrap; unicode-bidi: isolate; }
+.mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em var(--mono); white-space: nowrap; unicode-bidi: isolate; }
 .badge { display: inline-block; font-size: .78rem; font-weight: 600; line-height: 1.4; padding: .1em .6em; border-radius: 1rem; color: var(--tone, var(--muted)); background: var(--tone-back, var(--line)); vertical-align: middle; white-space: nowrap; }
 .name-head h1 { margin-top: .1rem; }
 .name-head .long { font-size: 1.1rem; text-wrap: wrap; }
@@ -98,20 +111,20 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 summary { cursor: pointer; }
 details .value { margin: .4rem 0 0; max-height: 18rem; }
 .note { padding: .6rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); }
-.top .note { flex-basis: 100%; }
+.top .note { flex-basis: 100%; order: 3; }
 .card > h1 + p, .card > p + p { margin-top: .5rem; }
 .card > .note { margin-bottom: .6rem; }
 .card > table + .muted, .card > nav + .muted, .card > .operations + .muted { margin-top: .7rem; }
 .page-head { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: end; gap: .5rem 1.5rem; }
 .page-head .pager { margin: 0; font-variant-numeric: tabular-nums; }
 .long-hash, .long { overflow-wrap: anywhere; word-break: break-all; }
-.long-hash { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
+.long-hash { font-family: var(--mono); font-size: .9em; }
 h1 .hash { font-size: .85em; white-space: normal; }
 .choices { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; }
 .choices ul { display: flex; flex-wrap: wrap; gap: .35rem; list-style: none; padding: 0; margin: 0; }
 .choices a { display: block; padding: .3rem .75rem; border: 1px solid var(--line); border-radius: 2rem; background: var(--card); color: var(--text); text-decoration: none; font-size: .92rem; }
 .choices a:hover { border-color: var(--muted); }
-.choices a[aria-current] { background: var(--busy-back); border-color: var(--busy-back); color: var(--link); font-weight: 600; }
+.choices a[aria-current] { background: var(--accent-back); border-color: var(--accent-back); color: var(--accent); font-weight: 600; }
 .filter { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; }
 .filter input { flex: 0 1 16rem; min-width: 0; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
@@ -121,7 +134,7 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .chart svg { display: block; width: 100%; height: 7.5rem; overflow: visible; border-bottom: 1px solid var(--line); }
 .chart rect { fill: var(--chart); }
 .chart rect:hover { fill: var(--link); }
-.chart .area { fill: var(--busy-back); }
+.chart .area { fill: var(--accent-back); }
 .chart .line { fill: none; stroke: var(--chart); stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
 .axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--muted); font-size: .8rem; margin: .3rem 0 .6rem; }
 .chart details { font-size: .92rem; }
@@ -137,8 +150,15 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .card > .choices { margin-bottom: .8rem; }
 [hidden] { display: none !important; }
 @media (max-width: 44rem) {
-  .top { padding-top: .75rem; padding-bottom: .75rem; gap: .6rem .5rem; }
-  .search { flex-basis: 100%; margin-left: 0; max-width: none; }
+  .top { flex-wrap: nowrap; gap: .6rem; padding-top: .6rem; padding-bottom: .6rem; }
+  .top:has(.note:not([hidden])) { flex-wrap: wrap; }
+  .top:has(.search) .brand span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .top:has(.search) .badge { display: none; }
+  .top .search { flex: 1 1 0; max-width: none; order: 0; }
+  .top .search button { display: none; }
+  .menu-button { display: block; margin-left: auto; }
+  .menu[popover]:not(:popover-open) { display: none; }
+  .menu[popover]:popover-open { display: grid; gap: .5rem; position: absolute; inset: 3.75rem 1rem auto auto; min-width: 12rem; max-width: calc(100vw - 2rem); margin: 0; padding: .5rem; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: 0 .5rem 2rem #0006; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
   .record > div { grid-template-columns: minmax(0, 1fr); }
@@ -155,8 +175,8 @@ h1 .hash { font-size: .85em; white-space: normal; }
   .names tbody th { width: auto; }
   .stack td[data-label=""]::before { content: none; }
   .stack td.number { white-space: normal; overflow-wrap: anywhere; }
-  .sections { gap: 0; }
-  .sections a { padding: .3rem .5rem; }
+  .sections { display: grid; gap: 0; }
+  .sections a { padding: .6rem .75rem; }
   .history tbody th::before { content: "Block "; }
 }
 `

@@ -69,7 +69,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await page.goto(`${origin}/`)
         assert.strictEqual(await page.$eval("#pause", (button) => button.getAttribute("hidden")), "")
         await page.type("#q", "d/embermapleb831")
-        await Promise.all([page.waitForNavigation(), page.click("form button")])
+        await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")])
         assert.strictEqual(page.url(), `${origin}/?name=d%2Fembermapleb831`)
 
         // A page that is not found returns 404, and the browser logs that to the console.

@@ -168,7 +168,7 @@ it.scoped.skipIf(chromium === undefined)(
         await page.goto(`${origin}/activity`, { waitUntil: "domcontentloaded" })
         const controls = await numberOf(
           page,
-          "document.querySelectorAll('a, input, button:not([hidden]), summary').length"
+          "[...document.querySelectorAll('a, input, button, summary')].filter((each) => each.checkVisibility()).length"
         )
         await page.evaluate(
           "window.reached = new Set(); addEventListener('focusin', ({ target }) => window.reached.add(target))"

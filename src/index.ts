@@ -79,5 +79,5 @@ export { WalletDamaged } from "./wallet/errors.ts"
 export * from "./protocol.ts"
 export * as values from "./values/lint.ts"
 
-export { nameOfDomain as nameOf } from "./values/nameOfDomain.ts"
+export { nameOfDomain as nameOf } from "./values/readName.ts"
 export { version } from "./version.ts"

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE } from "../consensus/names.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
-import { nameFault } from "../values/lint.ts"
+import { nameFault } from "../values/nameFault.ts"
 import { InvalidRequest } from "./errors.ts"
 
 const bytesOf = (

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
-import { decodeText, encodeText } from "../protocol/nameText.ts"
+import { encodeText } from "../protocol/nameText.ts"
 import { NAME_SHOW } from "../rpc/contract/names/name.ts"
 import { NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
+import { type NameKind, type ReadName, readName } from "../values/readName.ts"
 import { html, type Part } from "../web/html.ts"
-import { hostBelow, namesMeant } from "../web/namesMeant.ts"
 import { titleName, visible } from "../web/visible.ts"
 import { AS_HEX } from "./answers.ts"
 import { type CallFailed, unless } from "./calls.ts"
@@ -68,22 +68,21 @@ const chooseName = (
     }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
   })
 
-/** With its namespace, or why it is invalid. */
-const nameGiven = (text: string, as: string | null): Bytes | string => {
-  const typed = text.trim()
-  if (/^(?:[a-z]+\/)?$/.test(typed)) {
-    return typed === "" ? "Enter a name." : `${typed} is not a complete name. Add the rest, such as ${typed}example.`
-  }
-  const exactly = () => decodeText(typed, "utf8") ?? "The name is not text."
-  if (as === "other") return exactly()
-  if (typed.includes("/")) return namesMeant(typed).find((name) => kindFor(name) !== "json") ?? exactly()
-  if (as === "identity") {
-    const name = decodeText(`id/${typed.toLowerCase()}`, "utf8")
-    if (name !== undefined && kindFor(name) === "identity") return name
+/** What the choice of the form makes of a text without a namespace. */
+const kindOf = (as: string | null): NameKind => as === "identity" ? "identity" : as === "other" ? "exact" : "domain"
+
+/** The name that is meant, or why there is none. */
+const nameGiven = (text: string, as: string | null): ReadName | string => {
+  const reading = readName(text, kindOf(as))
+  if (reading._tag === "Unread") return reading.why
+  const hasNamespace = text.includes("/")
+  if (!hasNamespace && as === "identity" && kindFor(reading.name) !== "identity") {
     return "This cannot be the name of an identity: it has a character that is not an ASCII letter, digit or punctuation mark."
   }
-  return namesMeant(typed).find((name) => kindFor(name) === "domain") ??
-    "This cannot be the name of a domain: it has a character that domains cannot have, perhaps an invisible one."
+  if (!hasNamespace && as !== "identity" && as !== "other" && kindFor(reading.name) !== "domain") {
+    return "This cannot be the name of a domain: it has a character that domains cannot have, perhaps an invisible one."
+  }
+  return reading
 }
 
 const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArray<Part>, CallFailed> =>
@@ -122,15 +121,18 @@ export const register: DeskHandler = (visit) =>
     const hex = query.get("hex")
     if (text === null && hex === null) return chooseName(visit)
     const as = query.get("as")
-    const name = hex === null ? nameGiven(text ?? "", as) : yield* nameIn(query)
-    if (typeof name === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(name)] })
+    const reading = hex === null ? nameGiven(text ?? "", as) : undefined
+    if (typeof reading === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(reading)] })
+    const name = reading?.name ?? (yield* nameIn(query))
     const wrong = yield* barriers(visit, name)
     if (wrong.length > 0) {
       return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", as, wrong })
     }
-    const faults = nameFaults(name)
+    const below = reading?.host
+    const surprises = reading?.surprises.filter(({ code }) => code !== "below")
+    const faults = surprises?.map(({ sentence }) => sentence) ?? nameFaults(name)
+    const isRead = surprises?.every(({ code }) => code !== "form" && code !== "namespace") ?? faults.length === 0
     const suits = kindFor(name)
-    const below = as === "other" || suits !== "domain" ? undefined : hostBelow(text ?? "")
     return deskAnswer(visit, {
       title: `Register ${titleName(name)}`,
       at: "register",
@@ -145,7 +147,7 @@ export const register: DeskHandler = (visit) =>
         faults.length > 0 && alertView(
           "attention",
           ...faults.map((each) => visible(each)),
-          "It can be registered, but programs may not read it."
+          !isRead && "It can be registered, but programs may not read it."
         )
       }${valueForm(visit, emptyForm(name, as === "json" ? "json" : suits), suits)}`
     })

@@ -1,10 +1,11 @@
-import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE, MAX_VALUE_LENGTH } from "../consensus/names.ts"
+import { MAX_SPENDABLE_VALUE, MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { type Bytes } from "../protocol/bytes.ts"
-import { bitDomainOf, classify, encodeText, namespaceOf, printable } from "../protocol/nameText.ts"
+import { bitDomainOf, classify, encodeText, namespaceOf } from "../protocol/nameText.ts"
 import { viewDomain } from "./domain.ts"
 import { type Finding, Findings, findingText, type ProgramView } from "./findings.ts"
 import { viewIdentity, viewMail } from "./identity.ts"
 import { isFault, type Located, type LocatedObject, readLocatedJson } from "./locatedJson.ts"
+import { nameFaultOf } from "./nameFault.ts"
 
 export { type Finding, findingText, type ProgramView }
 
@@ -21,55 +22,6 @@ const MOST_READ = 16_384
 
 /** IFA-0001. */
 const JSON_NAMESPACES: ReadonlySet<string> = new Set(["d/", "id/"])
-
-const checkName = (name: Bytes, findings: Findings): void => {
-  if (name.length > MAX_NAME_LENGTH) {
-    findings.add({
-      severity: "error",
-      code: "too-long",
-      message: `the name has ${name.length} bytes, and the network takes ${MAX_NAME_LENGTH}`
-    })
-    return
-  }
-  if (classify(name) !== "nonstandard") return
-  const shown = printable(name)
-  const form = (message: string) =>
-    findings.add({ severity: "error", code: "name-form", message: `${shown} ${message}` })
-  const namespace = namespaceOf(name)
-  switch (namespace) {
-    case undefined:
-      return findings.add({
-        severity: "warning",
-        code: "namespace",
-        message: `${shown} has no namespace, such as d/ for a domain or id/ for a person`
-      })
-    case "d/":
-      return form(
-        "is not a domain: the part after d/ has 1 to 63 lower-case letters and digits, " +
-          "not digits alone, with single hyphens between them"
-      )
-    case "id/":
-      return form(
-        "is not an identity: the part after id/ has lower-case letters and digits, with single hyphens between them"
-      )
-    case "dd/":
-    case "idd/":
-      return form("has nothing after its namespace")
-    default:
-      return findings.add({
-        severity: "warning",
-        code: "namespace",
-        message: `${shown} is in a namespace that no application is known to read`
-      })
-  }
-}
-
-/** Why a name cannot be the domain or identity of its namespace; `undefined` if it can, or for other namespaces. */
-export const nameFault = (name: Bytes): string | undefined => {
-  const findings = new Findings("")
-  checkName(name, findings)
-  return findings.all.find(({ code }) => code === "name-form")?.message
-}
 
 const checkLength = ({ length }: Bytes, findings: Findings): void => {
   if (length <= MAX_SPENDABLE_VALUE) return
@@ -156,7 +108,8 @@ export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lin
   const value = bytesOf(givenValue)
   const text = value.length > MOST_READ ? undefined : encodeText(value, "utf8")
   const findings = new Findings(text ?? "")
-  checkName(name, findings)
+  const fault = nameFaultOf(name)
+  if (fault !== undefined) findings.add(fault)
   checkLength(value, findings)
   const namespace = namespaceOf(name)
   let programs: ReadonlyArray<ProgramView> = []

@@ -69,7 +69,7 @@ describe("lint", () => {
     ["wikileaks", "", "warning namespace: 'wikileaks' has no namespace"],
     ["", "", "warning namespace: '' has no namespace"],
     ["nft/x", "", "warning namespace: 'nft/x' is in a namespace that no application is known to read"],
-    ["d/ä", "", "warning namespace: 0x642fc3a4 has no namespace"],
+    ["d/ä", "", "error name-form: \"d/ä\" has a character beyond ASCII"],
     ["d/123", "", "error name-form: 'd/123' is not a domain"],
     ["d/Upper", "", "error name-form: 'd/Upper' is not a domain"],
     ["id/a_b", "", "error name-form: 'id/a_b' is not an identity"],

@@ -4,7 +4,7 @@ import { encodeAddress } from "../../src/protocol/address.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { addressLink, blockLink, blocksLink, namesLink, poolLink, transactionLink } from "../../src/web/links.ts"
-import { placeMeant } from "../../src/web/namesMeant.ts"
+import { placeMeant } from "../../src/web/placeMeant.ts"
 import { isPagePath, methodsShown, NAME_ORDERS, POOL_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
 
 const asked = (target: string): Wanted => {

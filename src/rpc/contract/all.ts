@@ -34,6 +34,7 @@ import * as PsbtUpdate from "./transactions/psbtUpdate.ts"
 import * as RawTransaction from "./transactions/rawTransaction.ts"
 import * as Transaction from "./transactions/transaction.ts"
 import * as WalletAddress from "./wallet/address.ts"
+import * as WalletAlert from "./wallet/alert.ts"
 import * as WalletBalance from "./wallet/balance.ts"
 import * as WalletBump from "./wallet/bump.ts"
 import * as WalletDescriptor from "./wallet/descriptor.ts"
@@ -90,6 +91,7 @@ const MODULES = {
   RawTransaction,
   Transaction,
   WalletAddress,
+  WalletAlert,
   WalletBalance,
   WalletBump,
   WalletDescriptor,

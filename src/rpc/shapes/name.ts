@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { OUTLOOK_STATES, outlookText, URGENCIES } from "../../base/outlookWords.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import type { NameClock } from "../../names/NameDb.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
@@ -7,6 +8,7 @@ import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
 import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
+import type { NameOutlook } from "../../wallet/names/WalletNames.ts"
 import { encodeJson, RawJson } from "../json/encodeJson.ts"
 import { flat } from "../json/json.ts"
 import * as Result from "../method/results.ts"
@@ -99,6 +101,37 @@ export const REGISTRATION_MEMBERS = {
   note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
   time: Result.time("Start of the registration")
 }
+
+/** `outlook` of a wallet's name: not in Core. */
+export const OUTLOOK_MEMBERS = {
+  state: Result.oneOf(
+    "renews: the wallet renews it in time; locked: it would, but is locked, or will be when the renewal is due; " +
+      "no-coins: it lacks coins for the fee; failing: another reason prevents the renewal; by-hand: the owner must " +
+      "renew it; pending: its renewal is unconfirmed; leaving: its transfer to another owner is unconfirmed; " +
+      "too-late: it expires with the next block; free: it expired, and anyone can register it; taken: it expired, and " +
+      "another owner has registered it; expired: it expired, and the node does not know yet whether another owner has " +
+      "it; given: the wallet gave it away",
+    ...OUTLOOK_STATES
+  ),
+  urgency: Result.oneOf("ok, notice, warning or alarm; act from warning on", ...URGENCIES),
+  text: Result.string("The same in words, which follow the name"),
+  locks_at: Schema.optional(
+    Result.time("For locked: when an unlocked wallet locks, before the renewal is due; missing if it is locked")
+  ),
+  acknowledged: Schema.optional(
+    Result.boolean("true if the owner knows of this (name_acknowledge), so that nothing warns of it; otherwise missing")
+  )
+}
+
+export const outlookJson = (
+  { acknowledged, outlook }: Pick<NameOutlook, "acknowledged" | "outlook">
+): Result.MembersOf<typeof OUTLOOK_MEMBERS> => ({
+  state: outlook.state,
+  urgency: outlook.urgency,
+  text: outlookText(outlook),
+  locks_at: outlook.until,
+  acknowledged: acknowledged ? true : undefined
+})
 
 const undecodable = (encoding: NameEncoding): string => `invalid data for ${encoding}`
 

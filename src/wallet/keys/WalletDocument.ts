@@ -6,7 +6,14 @@ import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../base/checksum.t
 import { escapeUnsafe } from "../../base/safeText.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { hexBytes, hexOf, ListOf, LONGEST_TEXT, omittable, Seconds, ShortText } from "./documentParts.ts"
-import { MAX_RENEWALS, RegistrationEntry, RenewalEntry, withFailure } from "./registrationEntry.ts"
+import {
+  AcknowledgedEntry,
+  MAX_ACKNOWLEDGED,
+  MAX_RENEWALS,
+  RegistrationEntry,
+  RenewalEntry,
+  withFailure
+} from "./registrationEntry.ts"
 
 /**
  * The content of wallet.json. Unknown members are refused, because the next write would lose them. So a new member
@@ -176,7 +183,9 @@ export const WalletDocument = Schema.Struct({
     /** Names the owner excluded from renewal; missing in files of 0.1.0. */
     except: omittable(ListOf(hexBytes(LONGEST_TEXT)))
   }),
-  requestedRenewals: omittable(ListOf(RenewalEntry, MAX_RENEWALS))
+  requestedRenewals: omittable(ListOf(RenewalEntry, MAX_RENEWALS)),
+  /** `name_acknowledge`. */
+  acknowledged: omittable(ListOf(AcknowledgedEntry, MAX_ACKNOWLEDGED))
 })
 export type WalletDocument = typeof WalletDocument.Type
 

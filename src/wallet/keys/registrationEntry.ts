@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { OUTLOOK_STATES } from "../../base/outlookWords.ts"
 import { hexBytes, LONGEST_TEXT, omittable, orUndefined, Seconds, ShortText } from "./documentParts.ts"
 
 export const RegistrationFailure = Schema.Literal(
@@ -50,6 +51,17 @@ export const RenewalEntry = Schema.Struct({
 export type RenewalEntry = typeof RenewalEntry.Type
 
 export const MAX_RENEWALS = 10_000
+
+/** An event of a name that its owner knows of: it alarms no more. */
+export const AcknowledgedEntry = Schema.Struct({
+  name: hexBytes(LONGEST_TEXT),
+  /** Of the wallet's last operation on the name. */
+  height: Schema.NonNegativeInt,
+  state: Schema.Literal(...OUTLOOK_STATES)
+})
+export type AcknowledgedEntry = typeof AcknowledgedEntry.Type
+
+export const MAX_ACKNOWLEDGED = 10_000
 
 /** Beginnings of the notes that files of 0.1.0 have in place of `failure`. */
 const NOTES: ReadonlyArray<readonly [text: string, reason: RegistrationFailure]> = [

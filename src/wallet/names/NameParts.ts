@@ -39,15 +39,32 @@ export interface WalletOfNames extends
 {
   readonly index: Pick<WalletIndex, "complete">
   readonly file: Pick<WalletFile, "document" | "update">
-  readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
-  readonly vault: Pick<WalletVault, "encryption" | "signsRenewals">
+  readonly ledger: Pick<Ledger, "balances" | "coins" | "get" | "names" | "tip" | "transactions">
+  readonly vault: Pick<WalletVault, "encryption" | "renewalsUntil" | "signsRenewals" | "unlockedUntil">
   readonly keys: Pick<WalletKeys, "own" | "reserveAddress">
-  readonly payments: Pick<WalletPayments, "fund" | "pay">
+  readonly payments: Pick<WalletPayments, "feeRate" | "fund" | "pay">
+}
+
+export interface RenewalFailure {
+  readonly reason: string
+  /** Whether the wallet lacks coins. */
+  readonly isFunds: boolean
 }
 
 export interface NameParts extends WalletOfNames, NameSettings {
   /** Requested renewals that failed for their own reasons, the least recently tried first. */
   readonly failedRenewals: Set<NameKey>
+  /** Why the last attempt to renew a name failed, until one succeeds. */
+  readonly lastFailures: Map<NameKey, RenewalFailure>
+}
+
+export const noteFailure = ({ lastFailures }: NameParts, name: Bytes, failure: NameFailure): void => {
+  // The lock is a state of the wallet of its own.
+  if (failure._tag === "KeysLocked" && failure.renewalsOnly === undefined) return
+  lastFailures.set(nameKey(name), {
+    reason: failure.message,
+    isFunds: failure._tag === "FundsMissing" && failure.missing === undefined
+  })
 }
 
 export const tell = ({ publish }: NameParts, registration: Registration): Effect.Effect<void> =>

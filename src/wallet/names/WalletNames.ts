@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { OutlookState, OwnOutlook } from "../../base/outlookWords.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { NameOperation } from "../../protocol/nameOperation.ts"
@@ -117,6 +118,16 @@ export interface WalletName {
   readonly mine: boolean
 }
 
+/** What becomes of a name of `list`. */
+export interface NameOutlook {
+  readonly name: Bytes
+  /** Of the wallet's last operation on it. */
+  readonly height: number
+  readonly outlook: OwnOutlook
+  /** Whether the owner knows, so that nothing alarms. */
+  readonly acknowledged: boolean
+}
+
 export interface RenewalSetting {
   readonly all: boolean
   /** Renewed in any case. */
@@ -178,4 +189,10 @@ export interface WalletNames {
   readonly isRenewed: (name: Bytes) => boolean
   /** Without names that have expired or have another owner. */
   readonly renewal: () => RenewalSetting
+  /** Of all names of `list`, the first to expire first, as of the wallet's last block. */
+  readonly outlooks: Effect.Effect<ReadonlyArray<NameOutlook>>
+  /** How many names have each outlook, as of the last block or minute. */
+  readonly outlookCounts: () => ReadonlyMap<OutlookState, number>
+  /** The current alarms of these names, or of all, alarm no more. Returns the names of those. */
+  readonly acknowledge: (names: ReadonlyArray<Bytes> | undefined) => Effect.Effect<ReadonlyArray<Bytes>, StorageFailure>
 }

@@ -30,12 +30,15 @@ import {
   isQueueFull,
   type NameParts,
   type NameSettings,
+  noteFailure,
   tell,
   unavailable,
   type WalletOfNames,
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
+import { acknowledge, outlooksOf } from "./outlooks.ts"
+import { makeOutlookWatch } from "./outlookWatch.ts"
 import { blocksToNextStep, NOTES } from "./progress.ts"
 import {
   dueRenewals,
@@ -169,7 +172,7 @@ const cancelRegistration = (
     yield* tell(parts, registrationOf(failed))
   })
 
-/** A failure is logged and retried after the next block: some blocks remain. */
+/** A failure is retried after the next block: some blocks remain. The outlooks tell the owner. */
 const renewDue = (parts: NameParts): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { chain, file, ledger, mempool, status, vault } = parts
@@ -181,16 +184,17 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
       isPending: (name) => mempool.pending(name).length > 0
     })
     if (due.length === 0 || (yield* status.initialDownload)) return
-    if (!vault.signsRenewals()) {
-      const names = due.slice(0, 20).map(nameField).join(", ")
-      return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
-    }
+    if (!vault.signsRenewals()) return
     for (const name of due) {
       // Two coins with the same name exist only through coinbases; one is renewed.
       if (mempool.pending(nameKey(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(parts, { name, value: undefined }), {
-        onSuccess: () => Effect.logInfo("name renewed", { name: nameField(name) }),
-        onFailure: ({ message }) => Effect.logWarning("name renewal failed", { name: nameField(name), reason: message })
+        onSuccess: () => {
+          parts.lastFailures.delete(nameKey(name))
+          return Effect.logInfo("name renewed", { name: nameField(name) })
+        },
+        // The next look at the outlooks logs it, once.
+        onFailure: (failure) => Effect.sync(() => noteFailure(parts, name, failure))
       })
     }
   })
@@ -285,9 +289,11 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       ...wallet,
       ...DEFAULTS,
       ...settings,
-      failedRenewals: new Set()
+      failedRenewals: new Set(),
+      lastFailures: new Map()
     }
     const { file } = parts
+    const watch = makeOutlookWatch(parts)
     const carryOn = Effect.catchAll(
       Effect.zipRight(advanceAll(parts, lost), advanceRenewals(parts)),
       (failure) => Effect.logError("registrations and renewals cannot continue", { reason: failure.message })
@@ -309,6 +315,9 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       renew: (choice) => turn(renewChosen(parts, choice)).pipe(Effect.withSpan("svcd.wallet.renew")),
       requestedRenewals: () => requestedRenewals(parts),
       cancelRenewal: (name) => turn(cancelRenewal(parts, name)),
-      step: turn(Effect.zipRight(carryOn, Effect.zipRight(renewDue(parts), forgetLost(parts))))
+      outlooks: outlooksOf(parts),
+      outlookCounts: watch.counts,
+      acknowledge: (names) => turn(acknowledge(parts, names)),
+      step: turn(Effect.all([carryOn, renewDue(parts), watch.look, forgetLost(parts)], { discard: true }))
     }
   })

@@ -13,7 +13,7 @@ import { InvalidWalletRequest, type NameOperationRefused } from "../errors.ts"
 import { MAX_RENEWALS, type RenewalEntry } from "../keys/registrationEntry.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { update } from "../WalletParts.ts"
-import { latestEntry, type NameParts, unavailable } from "./NameParts.ts"
+import { latestEntry, type NameParts, noteFailure, unavailable } from "./NameParts.ts"
 import { nameUpdate } from "./operations.ts"
 import { type Movements, movementsOf } from "./progress.ts"
 import { ownSetting } from "./renewals.ts"
@@ -357,11 +357,13 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
         onSuccess: (sent) => {
           made++
           tries.forget(entry)
+          parts.lastFailures.delete(nameKey(entry.name))
           return note(parts, entry, { ...after, state: "sent", txid: sent, note: RENEWAL_NOTES.waitsForBlock })
         },
         onFailure: (failure) => {
           if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
           tries.failed(entry, failure)
+          noteFailure(parts, entry.name, failure)
           return note(
             parts,
             entry,

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { isLostState } from "../../base/outlookWords.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -6,6 +7,7 @@ import { InvalidWalletRequest } from "../errors.ts"
 import { update } from "../WalletParts.ts"
 import { hasEnded } from "./entries.ts"
 import type { NameParts } from "./NameParts.ts"
+import { outlooksOf, withAcknowledged } from "./outlooks.ts"
 import {
   forgottenNames,
   heldNames,
@@ -54,7 +56,12 @@ export const forgetLost = (parts: NameParts): Effect.Effect<void> =>
     // While the wallet or the node is catching up, its knowledge of a name may be old.
     if (!index.complete() || (yield* status.syncing) || (yield* chain.tip).height !== ledger.tip.height) return
     const forgotten = forgottenNames(lostOf(parts), ledger.tip.height)
-    if (forgotten.size > 0) yield* update(parts, withoutRenewal(forgotten))
+    if (forgotten.size === 0) return
+    // Without its exception, the name would look like one that was lost by mistake.
+    const meant = (yield* outlooksOf(parts)).filter(({ name, outlook }) =>
+      outlook.off === true && isLostState(outlook.state) && forgotten.has(nameKey(name))
+    )
+    yield* update(parts, (document) => withoutRenewal(forgotten)(withAcknowledged(meant)(document)))
   }).pipe(
     Effect.catchAll((failure) =>
       Effect.logError("settings of lost names cannot be dropped", { reason: failure.message })

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Either, Layer } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
@@ -81,6 +81,8 @@ export class World {
   readonly blocks: Array<ReadonlyArray<Transaction>> = Array.from({ length: 101 }, () => [])
   pool = new Map<string, Transaction>()
   locked = false
+  /** Unix time; 0 for a wallet without encryption. */
+  unlockedUntil = 0
   poor = false
   /** How many operations the wallet can send before a block: all others would depend on too many. */
   room = Number.POSITIVE_INFINITY
@@ -439,9 +441,15 @@ export class World {
           return this.transactions()
         },
         get: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
-        names: this.ownNames
+        names: this.ownNames,
+        balances: () => ({ trusted: this.poor ? 0 : 1_000 * NAME_AMOUNT, untrustedPending: 0, immature: 0 })
       },
-      vault: { encryption: () => this.locked ? "locked" : "none", signsRenewals: () => !this.locked },
+      vault: {
+        encryption: () => this.locked ? "locked" : this.unlockedUntil === 0 ? "none" : "unlocked",
+        signsRenewals: () => !this.locked,
+        unlockedUntil: () => this.unlockedUntil,
+        renewalsUntil: () => 0
+      },
       keys: {
         own: (script) => this.own(script),
         reserveAddress: () =>
@@ -452,6 +460,7 @@ export class World {
       },
       payments: {
         pay: this.pay,
+        feeRate: ({ feeRate = 100_000 }) => Either.right({ feeRate, reason: "" }),
         fund: (request) =>
           Effect.succeed({
             transaction: this.build(request.outputs, []),

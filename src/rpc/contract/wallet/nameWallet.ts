@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { NAME_OUTPUT_MEMBERS, PROOF } from "../../shapes/name.ts"
+import { NAME_OUTPUT_MEMBERS, OUTLOOK_MEMBERS, PROOF } from "../../shapes/name.ts"
 import { ENCODINGS, PROOF_ERRORS, REQUIRE_PROOF } from "../names/nameParams.ts"
 import { COMMENT, COMMENT_TO, REPLACEABLE, SUBTRACT_FEE } from "./simplePayments.ts"
 import { PAYMENT_ERRORS } from "./walletParams.ts"
@@ -18,7 +18,12 @@ const OWNED_NAME = Schema.Struct({
   height: Result.integer("Height of the operation"),
   expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
   expired: Result.boolean("Whether the record has expired"),
-  proof: PROOF
+  proof: PROOF,
+  outlook: Schema.optional(
+    Schema.Struct(OUTLOOK_MEMBERS).annotations({
+      description: "What becomes of the name; missing while the node is syncing"
+    })
+  )
 })
 
 export const QUEUERAWTRANSACTION = contract({

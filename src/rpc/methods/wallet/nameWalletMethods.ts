@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
 import type { ChainCoins } from "../../../chain/ChainCoins.ts"
-import type { SyncStatus } from "../../../chain/SyncStatus.ts"
+import { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { NameAnswers } from "../../../light/NameAnswers.ts"
 import { SyncReporter } from "../../../light/SyncReporter.ts"
 import { completeNames } from "../../../names/completeNames.ts"
 import { NamesIncomplete } from "../../../names/errors.ts"
 import type { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
-import { txidKey } from "../../../protocol/keys.ts"
+import { nameKey, txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
 import type { DataHealth } from "../../../storage/DataHealth.ts"
@@ -24,9 +24,10 @@ import {
 import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
-import { nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
+import { nameExpiryJson, nameOutputJson, outlookJson } from "../../shapes/name.ts"
 import { contextFor, decodeGiven } from "../nameEncodings.ts"
 import { nameProofs } from "../nameProof.ts"
+import { makeAlertMethods } from "./alertMethods.ts"
 import { knownNames } from "./knownNames.ts"
 import { makeNameWriteMethods } from "./nameWriteMethods.ts"
 import { makeRegistrationMethods } from "./registrationMethods.ts"
@@ -69,6 +70,7 @@ export const nameWalletMethods: Effect.Effect<
   const answers = yield* NameAnswers
   const { refuse } = nameProofs(yield* SyncReporter)
   const known = knownNames(yield* completeNames())
+  const status = yield* SyncStatus
   const options = yield* AnswerOptions
   const wallets = yield* Wallets
   if (!wallets.enabled) return []
@@ -83,15 +85,19 @@ export const nameWalletMethods: Effect.Effect<
       const proof = given.requireProof === undefined ? undefined : "full"
       const wanted = text === undefined ? undefined : yield* decodeGiven(text, context.nameEncoding)
       const { height: tipHeight } = yield* chain.tip
+      const outlooks = (yield* status.syncing) ? [] : yield* wallet.names.outlooks
+      const known = new Map(outlooks.map((each) => [nameKey(each.name), each]))
       return wallet.names.list().flatMap(({ height, mine, name, operation, script, txid, vout }) => {
         if (operation.op === "name_new") return []
         if (wanted !== undefined && wanted.length > 0 && !equal(name, wanted)) return []
         const address = addressScript(script)
+        const outlook = known.get(nameKey(name))
         return [{
           ...nameOutputJson(context, { name, value: operation.value, txid, vout, address }),
           ismine: mine,
           ...nameExpiryJson(height, { tipHeight, params }),
-          proof
+          proof,
+          outlook: outlook === undefined ? undefined : outlookJson(outlook)
         }]
       })
     }))
@@ -117,6 +123,7 @@ export const nameWalletMethods: Effect.Effect<
   const parts = { wallets, chain, node: options, known }
   return [
     name_list,
+    ...makeAlertMethods({ ...parts, status }),
     ...makeNameWriteMethods(parts),
     ...makeRegistrationMethods(parts),
     sendtoname,

@@ -1,0 +1,85 @@
+import * as Schema from "effect/Schema"
+import { contract } from "../../method/contract.ts"
+import {
+  array,
+  asArgument,
+  boolean,
+  custom,
+  decodedValue,
+  notNull,
+  object,
+  optional,
+  orEmpty,
+  string,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { NAME_TEXT_MEMBERS, OUTLOOK_MEMBERS } from "../../shapes/name.ts"
+import { ENCODINGS } from "../names/nameParams.ts"
+
+/** Names of one answer or call. */
+export const MOST_ALERTS = 1_000
+
+const ALERT = Schema.Struct({
+  ...NAME_TEXT_MEMBERS,
+  wallet: Result.string("The wallet; empty for the default one"),
+  expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
+  ...OUTLOOK_MEMBERS
+})
+
+const ALERTS = Schema.Struct({
+  names: Schema.Array(ALERT).annotations({ description: "The most urgent first, then the first to expire" }),
+  more: Schema.optional(Result.integer(`Names left out beyond ${MOST_ALERTS}; missing without any`)),
+  complete: Result.boolean("Whether all blocks are known; otherwise a name may have been renewed since")
+})
+
+const NAMES = custom({
+  kind: "array",
+  words: "json array or string",
+  description: `The names, up to ${MOST_ALERTS}; a text is one name.`,
+  read: (value) => {
+    if (typeof value === "string") return [value]
+    const read = decodedValue(array(string("A name."), ""), value, "names")
+    return read._tag === "Left" ? read.left : read.right
+  }
+})
+
+export const NAME_ALERTS = contract({
+  name: "name_alerts",
+  coins: "any",
+  right: "names",
+  group: "Names",
+  heavy: true,
+  summary: "Lists the names in danger: those that are about to expire without a renewal, and those that expired. Of " +
+    "the wallet of the path, or of all loaded wallets. name_list has the same for each name of a wallet.",
+  params: {
+    options: orEmpty(notNull(object({
+      nameEncoding: ENCODINGS.nameEncoding,
+      all: withDefault(boolean("Whether to include notices, and what the owner has acknowledged."), false)
+    }, "Options.")))
+  },
+  results: [{ schema: ALERTS }],
+  examples: [[], [{ all: true }]]
+})
+
+export const NAME_ACKNOWLEDGE = contract({
+  name: "name_acknowledge",
+  coins: "any",
+  right: "names",
+  writes: true,
+  group: "Names",
+  summary:
+    "Tells the node that the owner knows of names in danger: nothing warns of them until something else happens " +
+    "to them. Of the wallet of the path, or of all loaded wallets. Returns the names of which it warned.",
+  params: {
+    names: asArgument("json or text", optional(NAMES, "all names in danger")),
+    options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
+  },
+  results: [{ schema: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)) }],
+  examples: [[], ["d/example"]],
+  errors: [
+    `-8 there can be ${MOST_ALERTS} names at most in one call`,
+    "-8 the name is too long",
+    "-1000 Name/value is invalid for encoding <encoding>"
+  ]
+})

@@ -164,6 +164,7 @@ const SLOW = [
   "web/growingPages.test.ts",
   "rpc/reader/readThreadLife.test.ts",
   "rpc/methods/generateMethods.test.ts",
+  "rpc/methods/wallet/coldNames.test.ts",
   "names/events/cursors.test.ts",
   "chain/damagedChain.test.ts",
   "node/embeddedWallet.test.ts",

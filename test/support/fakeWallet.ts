@@ -196,6 +196,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
         }),
       words: Effect.succeed(undefined),
       reserveAddress: (type) => Effect.sync(() => ({ own: give(ownScript(fresh++, { type })), release: () => {} })),
+      draftAddress: (type) => ownScript(fresh, { type }),
       newChangeAddress: (type) => Effect.sync(() => give(ownScript(fresh++, { type, change: true }))),
       own: (script: Bytes) => {
         const bare = binaryString(addressScript(script))
@@ -262,6 +263,9 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       nameNew: unprepared("nameNew"),
       nameFirstUpdate: unprepared("nameFirstUpdate"),
       nameUpdate: unprepared("nameUpdate"),
+      draftNew: unprepared("draftNew"),
+      draftFirstUpdate: unprepared("draftFirstUpdate"),
+      draftUpdate: unprepared("draftUpdate"),
       register: unprepared("register"),
       registrations: () => [],
       cancelRegistration: noted("cancelRegistration"),

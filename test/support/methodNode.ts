@@ -83,6 +83,8 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly reader: typeof ReadThread.ReadThread.Service
     /** The same methods without a read thread. */
     readonly here: Calls
+    /** Calls on the path of a wallet. */
+    readonly on: (wallet: string) => Calls
     /** Makes a table of methods on the same chain, with other options of the operator. */
     readonly withOptions: (
       options: Partial<typeof AnswerOptions.Service>
@@ -140,9 +142,12 @@ export const contextOf = (methods: MethodTable): CallContext => ({
 /** The listener refuses such a call before it reaches the dispatcher. */
 const FORBIDDEN = RpcError.methodNotFound()
 
-/** `rights`: what the caller may do. A call that needs more is refused with -32601, as none of a method is. */
-export const callsOf = (methods: MethodTable, rights?: ReadonlySet<UserRight>): Calls => {
-  const context = { ...contextOf(methods), rights }
+/**
+ * `rights`: what the caller may do. A call that needs more is refused with -32601, as none of a method is. `wallet`: the
+ * wallet in the path.
+ */
+export const callsOf = (methods: MethodTable, rights?: ReadonlySet<UserRight>, wallet?: string): Calls => {
+  const context = { ...contextOf(methods), rights, wallet }
   const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>
     Effect.suspend(() => {
       const method = methods.get(name) ?? assert.fail(`no method ${name}`)
@@ -303,6 +308,7 @@ const make = (options: MethodNodeOptions) =>
       lifecycle: Context.get(context, Lifecycle.Lifecycle),
       methods,
       here: yield* here,
+      on: (wallet) => callsOf(methods, undefined, wallet),
       reader: Context.get(context, ReadThread.ReadThread),
       ...callsOf(methods),
       withOptions: (decided) => Effect.map(tableFor(decided), callsOf)

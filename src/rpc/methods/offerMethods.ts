@@ -4,20 +4,24 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { extractTransaction, finalizePsbtSteps } from "../../wallet/signing/signPsbt.ts"
 import {
   ALREADY_MINED,
   FEE_EXCEEDED,
   NO_INPUTS,
+  PSBT_INCOMPLETE,
+  SENDPSBT,
   SENDRAWTRANSACTION,
   TESTMEMPOOLACCEPT
 } from "../contract/mempool/offer.ts"
-import { eachInTurns } from "../method/inTurns.ts"
+import { eachInTurns, inTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { trialJson } from "../shapes/relay.ts"
 import { rejectionError, storageError } from "./errors.ts"
 import { checkBurns, checkPackageCount, decodeOffered, readOffered } from "./packageMethods.ts"
+import { decodePsbtParam } from "./psbtMethods.ts"
 
 /** reference/rpc.md 3.4. */
 
@@ -58,6 +62,21 @@ export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoin
       })
   )
 
+  const sendpsbt = method(SENDPSBT, ({ maxfeerate, psbt: text }, { turns }) =>
+    Effect.gen(function*() {
+      const given = yield* decodePsbtParam(text, turns)
+      const { complete, psbt, statuses } = yield* inTurns(turns, finalizePsbtSteps(given))
+      if (!complete) {
+        const input = statuses.findIndex((status) => status !== "complete")
+        return yield* RpcError.verifyError(`${PSBT_INCOMPLETE}: input ${input} is not complete`)
+      }
+      const transaction = extractTransaction(psbt)
+      yield* checkBurns(transaction, 0)
+      const rate = yield* maxfeerate
+      yield* broadcast(transaction, feeOf(rate, transaction.virtualSize))
+      return displayHash(transaction.txid)
+    }))
+
   const testmempoolaccept = method(TESTMEMPOOLACCEPT, ({ maxfeerate, rawtxs }, { turns }) =>
     Effect.gen(function*() {
       yield* checkPackageCount(rawtxs)
@@ -67,5 +86,5 @@ export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoin
       return trialJson(transactions, trials, rate)
     }))
 
-  return [sendrawtransaction, testmempoolaccept]
+  return [sendrawtransaction, sendpsbt, testmempoolaccept]
 })

@@ -167,8 +167,8 @@ export class KeyRing {
   }
 
   /** For a draft that may not be sent. Consecutive drafts get different addresses, if possible. */
-  draftChange(type: AddressType): OwnScript | undefined {
-    const chain = this.chainFor(type, true)
+  draft(type: AddressType, change: boolean): OwnScript | undefined {
+    const chain = this.chainFor(type, change)
     if (chain === undefined) return undefined
     this.extend(chain)
     return this.at(chain, chain.use.offerDraft(chain.derived))

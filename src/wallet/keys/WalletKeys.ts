@@ -57,6 +57,8 @@ export interface WalletKeys {
     { readonly own: OwnScript; readonly release: () => void },
     InvalidWalletRequest
   >
+  /** For a draft that may never be sent; nothing is taken. `undefined` if the wallet gives out no such addresses. */
+  readonly draftAddress: (type: AddressType) => OwnScript | undefined
   readonly newChangeAddress: (type: AddressType) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
   /** `undefined` without a seed, or before the wallet knows. */
   readonly words: Effect.Effect<WordsView | undefined>

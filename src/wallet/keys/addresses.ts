@@ -9,7 +9,7 @@ import type { AddressType, WalletKeys } from "./WalletKeys.ts"
 
 export type Addresses = Pick<
   WalletKeys,
-  "newAddress" | "reserveAddress" | "newChangeAddress" | "labels" | "setLabel" | "words"
+  "draftAddress" | "newAddress" | "reserveAddress" | "newChangeAddress" | "labels" | "setLabel" | "words"
 >
 
 /** Replaces the labels of the same addresses. */
@@ -59,6 +59,7 @@ export const makeAddresses = (parts: WalletParts): Addresses => {
         const problem = typeProblem(chain.params, type)
         return problem ?? ring.reserve(type, false)
       }),
+    draftAddress: (type) => typeProblem(chain.params, type) === undefined ? ring.draft(type, false) : undefined,
     newChangeAddress: (type) => give(type, true, undefined),
     words: Effect.map(knowsBlocks, (knows) => knows ? ring.words() : undefined),
     labels: () => {

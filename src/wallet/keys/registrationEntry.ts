@@ -30,6 +30,8 @@ export const RegistrationEntry = Schema.Struct({
     coinsIn: omittable(Schema.Literal("name_new", "name_firstupdate"))
   })),
   createdAt: Seconds,
+  /** Another machine signs its NAME_NEW, which comes back or not: the salt is kept. */
+  unsigned: omittable(Schema.Boolean),
   /** If omitted, a script of the wallet. */
   destination: omittable(hexBytes(LONGEST_TEXT)),
   feeRate: omittable(Schema.NonNegativeInt),

@@ -14,7 +14,8 @@ import type { WalletFile } from "../keys/WalletFile.ts"
 import type { AddressType, WalletKeys } from "../keys/WalletKeys.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { WalletIndex } from "../ledger/WalletIndex.ts"
-import type { FeeChoice, WalletPayments } from "../payments/WalletPayments.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
+import type { FeeChoice, Funded, PaymentRequest, WalletPayments } from "../payments/WalletPayments.ts"
 import type { WalletParts } from "../WalletParts.ts"
 import type { NameFailure, Registration } from "./WalletNames.ts"
 
@@ -41,7 +42,7 @@ export interface WalletOfNames extends
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "balances" | "coins" | "get" | "names" | "tip" | "transactions">
   readonly vault: Pick<WalletVault, "encryption" | "renewalsUntil" | "signsRenewals" | "unlockedUntil">
-  readonly keys: Pick<WalletKeys, "own" | "reserveAddress">
+  readonly keys: Pick<WalletKeys, "draftAddress" | "own" | "reserveAddress">
   readonly payments: Pick<WalletPayments, "feeRate" | "fund" | "pay">
 }
 
@@ -150,26 +151,29 @@ export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice 
   ...(conservative === undefined ? {} : { conservative })
 })
 
-export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effect.Effect<void, FundsMissing> =>
-  Effect.suspend(() =>
-    ledger.coins().some((coin) => coin.outpoint === outpoint)
-      ? Effect.void
-      : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
-  )
+export const ownedCoin = ({ ledger }: NameParts, outpoint: OutpointKey): Effect.Effect<WalletCoin, FundsMissing> =>
+  Effect.suspend(() => {
+    const found = ledger.coins().find((coin) => coin.outpoint === outpoint)
+    return found === undefined
+      ? new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
+      : Effect.succeed(found)
+  })
 
 /** Whether to wait for a block, because the mempool takes no more dependent payments. */
 export const isQueueFull = (failure: NameFailure): boolean =>
   failure._tag === "InvalidWalletRequest" && failure.code === "long-chain"
 
 /** Adds the locked amount and the additional outputs. */
+const requestOf = ({ fees, input, operation, owner, sendCoins = [] }: NamePayment): PaymentRequest => ({
+  ...feesOf(fees),
+  outputs: [{ value: MIN_NAME_AMOUNT, script: nameScript(operation, owner) }, ...sendCoins],
+  version: NAME_TX_VERSION,
+  ...(input === undefined ? {} : { inputs: [{ outpoint: input }] })
+})
+
 export const payName = (parts: NameParts, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
-  Effect.suspend(() => {
-    const { fees, input, operation, owner, sendCoins = [] } = payment
-    const paid = parts.payments.pay({
-      ...feesOf(fees),
-      outputs: [{ value: MIN_NAME_AMOUNT, script: nameScript(operation, owner) }, ...sendCoins],
-      version: NAME_TX_VERSION,
-      ...(input === undefined ? {} : { inputs: [{ outpoint: input }] })
-    })
-    return Effect.map(paid, ({ transaction }) => transaction)
-  })
+  Effect.suspend(() => Effect.map(parts.payments.pay(requestOf(payment)), ({ transaction }) => transaction))
+
+/** Stores and sends nothing. */
+export const draftName = (parts: NameParts, payment: NamePayment): Effect.Effect<Funded, NameFailure> =>
+  Effect.suspend(() => parts.payments.fund(requestOf(payment)))

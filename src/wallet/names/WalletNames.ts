@@ -6,7 +6,7 @@ import type { NameOperation } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { InvalidWalletRequest, NameOperationRefused } from "../errors.ts"
-import type { FeeChoice, SpendFailure } from "../payments/WalletPayments.ts"
+import type { FeeChoice, Funded, SpendFailure } from "../payments/WalletPayments.ts"
 
 export interface RegistrationOptions extends NameOptions {
   /** The operator's setting by default. */
@@ -136,26 +136,45 @@ export interface RenewalSetting {
   readonly except: ReadonlyArray<Bytes>
 }
 
+export interface NewOptions extends NameOptions {
+  readonly allowExisting?: boolean
+}
+
+export interface FirstUpdateRequest extends NameOptions {
+  readonly name: Bytes
+  readonly rand: Bytes | undefined
+  /** Of the NAME_NEW, in wire order. */
+  readonly txid: Bytes | undefined
+  readonly value: Bytes
+  readonly allowActive?: boolean
+}
+
+export interface UpdateRequest extends NameOptions {
+  readonly name: Bytes
+  readonly value: Bytes | undefined
+}
+
+/** For another machine to sign. */
+export type NameDraft = Funded
+
 export interface WalletNames {
   /** Stores its salt. */
   readonly nameNew: (
     name: Bytes,
-    options: NameOptions & { readonly allowExisting?: boolean }
+    options: NewOptions
   ) => Effect.Effect<{ readonly transaction: Transaction; readonly rand: Bytes }, NameFailure>
-  readonly nameFirstUpdate: (
-    request: NameOptions & {
-      readonly name: Bytes
-      readonly rand: Bytes | undefined
-      /** Of the NAME_NEW, in wire order. */
-      readonly txid: Bytes | undefined
-      readonly value: Bytes
-      readonly allowActive?: boolean
-    }
-  ) => Effect.Effect<Transaction, NameFailure>
+  readonly nameFirstUpdate: (request: FirstUpdateRequest) => Effect.Effect<Transaction, NameFailure>
   /** Changes the value or the owner of a name, or renews it. */
-  readonly nameUpdate: (
-    request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }
-  ) => Effect.Effect<Transaction, NameFailure>
+  readonly nameUpdate: (request: UpdateRequest) => Effect.Effect<Transaction, NameFailure>
+  /** Stores its salt, and sends nothing. */
+  readonly draftNew: (
+    name: Bytes,
+    options: NewOptions
+  ) => Effect.Effect<NameDraft & { readonly rand: Bytes }, NameFailure>
+  /** Stores and sends nothing. */
+  readonly draftFirstUpdate: (request: FirstUpdateRequest) => Effect.Effect<NameDraft, NameFailure>
+  /** Stores and sends nothing. */
+  readonly draftUpdate: (request: UpdateRequest) => Effect.Effect<NameDraft, NameFailure>
   /** Runs both steps, across restarts. Returns once the first is sent. */
   readonly register: (
     name: Bytes,

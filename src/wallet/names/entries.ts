@@ -42,9 +42,13 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
   createdAt: entry.createdAt
 })
 
-/** A failed manual registration may still have a NAME_NEW on the network, and keeps its salt. */
+/**
+ * A failed manual registration may still have a NAME_NEW on the network, and keeps its salt. One for another machine to
+ * sign may never have come back.
+ */
 const isDisposable = (entry: RegistrationEntry): boolean =>
-  hasEnded(entry) && (entry.value !== undefined || entry.step === "done")
+  hasEnded(entry) && (entry.value !== undefined || entry.step === "done") ||
+  entry.unsigned === true && isUnsent(entry)
 
 const trimmed = (entries: ReadonlyArray<RegistrationEntry>): ReadonlyArray<RegistrationEntry> => {
   let surplus = entries.filter(isDisposable).length - MAX_FINISHED

@@ -10,6 +10,7 @@ import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
+import { draftFirstUpdate, draftNew, draftUpdate } from "./drafts.ts"
 import {
   entriesOf,
   entryKey,
@@ -60,6 +61,7 @@ import type {
   RegistrationOptions,
   Renewal,
   RenewalChoice,
+  UpdateRequest,
   WalletNames
 } from "./WalletNames.ts"
 
@@ -205,7 +207,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
  */
 const updateForCaller = (
   parts: NameParts,
-  request: Parameters<WalletNames["nameUpdate"]>[0]
+  request: UpdateRequest
 ): Effect.Effect<Transaction, NameFailure> =>
   Effect.gen(function*() {
     const transaction = yield* nameUpdate(parts, request)
@@ -303,6 +305,9 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       nameFirstUpdate: (request) =>
         turn(nameFirstUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameFirstUpdate")),
       nameUpdate: (request) => turn(updateForCaller(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
+      draftNew: (name, options) => turn(draftNew(parts, name, options)),
+      draftFirstUpdate: (request) => turn(draftFirstUpdate(parts, request)),
+      draftUpdate: (request) => turn(draftUpdate(parts, request)),
       register: (name, value, options) =>
         turn(register(parts, { name, value }, options)).pipe(Effect.withSpan("svcd.wallet.register")),
       registrations: () => listed(parts),

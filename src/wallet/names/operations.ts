@@ -5,7 +5,8 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { NameOperationRefused } from "../errors.ts"
+import type { KeysLocked, NameOperationRefused } from "../errors.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew } from "./commitNew.ts"
 import { entriesOf, newOutpoint, registrationOf, withEntry } from "./entries.ts"
@@ -14,29 +15,39 @@ import {
   activeRecord,
   checkLengths,
   ensureKeysOpen,
-  ensureOwned,
   ensureRenewalsOpen,
   isBeingRegistered,
   type NameParts,
+  type NamePayment,
+  ownedCoin,
   payName,
   tell,
   unavailable,
   withOwner
 } from "./NameParts.ts"
-import type { NameFailure, NameOptions, WalletNames } from "./WalletNames.ts"
+import type { FirstUpdateRequest, NameFailure, NewOptions, UpdateRequest, WalletNames } from "./WalletNames.ts"
 
 /** The three name operations, one call each. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
+
+export const checkNew = (
+  parts: NameParts,
+  name: Bytes,
+  { allowExisting }: NewOptions
+): Effect.Effect<void, NameOperationRefused | StorageFailure> =>
+  Effect.gen(function*() {
+    yield* checkLengths(name)
+    if (allowExisting !== true && (yield* activeRecord(parts, name, 0)) !== undefined) {
+      return yield* unavailable("exists", "this name exists already")
+    }
+  })
 
 export const nameNew = (
   parts: NameParts,
   name: Bytes,
-  options: Parameters<WalletNames["nameNew"]>[1]
+  options: NewOptions
 ): ReturnType<WalletNames["nameNew"]> =>
   Effect.gen(function*() {
-    yield* checkLengths(name)
-    if (options.allowExisting !== true && (yield* activeRecord(parts, name, 0)) !== undefined) {
-      return yield* unavailable("exists", "this name exists already")
-    }
+    yield* checkNew(parts, name, options)
     yield* ensureKeysOpen(parts)
     const draft = yield* newRegistration({ ...options, name, value: undefined, destination: undefined })
     const { destination, sendCoins } = options
@@ -62,10 +73,18 @@ const noteRevealed = (
     yield* tell(parts, registrationOf(revealed))
   })
 
-export const nameFirstUpdate = (
+/** A payment without the owner that its caller chooses, and the wallet's coin that it spends. */
+interface Prepared {
+  readonly payment: Omit<NamePayment, "owner">
+  readonly coin: WalletCoin
+}
+
+/** `open` fails on a locked wallet: a draft needs no keys. */
+export const preparedFirstUpdate = (
   parts: NameParts,
-  request: Parameters<WalletNames["nameFirstUpdate"]>[0]
-): Effect.Effect<Transaction, NameFailure> =>
+  request: FirstUpdateRequest,
+  open: Effect.Effect<void, KeysLocked>
+): Effect.Effect<Prepared, NameFailure> =>
   Effect.gen(function*() {
     const { name, rand, value } = request
     yield* checkLengths(name)
@@ -78,13 +97,22 @@ export const nameFirstUpdate = (
       return yield* unavailable("exists", "this name is already active")
     }
     const opened = yield* resolveNew(parts, request)
-    yield* ensureKeysOpen(parts)
-    yield* ensureOwned(parts, opened.outpoint)
+    yield* open
+    const coin = yield* ownedCoin(parts, opened.outpoint)
     const operation = { op: "name_firstupdate", name, rand: opened.rand, value } as const
-    const { destination, sendCoins } = request
-    const payment = { operation, input: opened.outpoint, fees: request, sendCoins }
+    const { sendCoins } = request
+    return { payment: { operation, input: opened.outpoint, fees: request, sendCoins }, coin }
+  })
+
+export const nameFirstUpdate = (
+  parts: NameParts,
+  request: FirstUpdateRequest
+): Effect.Effect<Transaction, NameFailure> =>
+  Effect.gen(function*() {
+    const { destination, name } = request
+    const { coin, payment } = yield* preparedFirstUpdate(parts, request, ensureKeysOpen(parts))
     const transaction = yield* withOwner(parts, destination, (owner) => payName(parts, { ...payment, owner }))
-    yield* noteRevealed(parts, name, { spent: opened.outpoint, txid: transaction.txid })
+    yield* noteRevealed(parts, name, { spent: coin.outpoint, txid: transaction.txid })
     return transaction
   })
 
@@ -122,19 +150,25 @@ const heldName = (parts: NameParts, name: Bytes): Effect.Effect<Held, NameOperat
     return { outpoint: outpointKey(outpoint(record.txid, record.vout)), value: record.value }
   })
 
-/** Changes the value or the owner of a name, or renews it. */
-export const nameUpdate = (
+/** `open` fails on a locked wallet: a draft needs no keys. */
+export const preparedUpdate = (
   parts: NameParts,
-  request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }
-): Effect.Effect<Transaction, NameFailure> =>
+  request: UpdateRequest,
+  open: Effect.Effect<void, KeysLocked>
+): Effect.Effect<Prepared, NameFailure> =>
   Effect.gen(function*() {
-    const { name } = request
+    const { name, sendCoins } = request
     yield* checkLengths(name, request.value)
     const held = yield* heldName(parts, name)
-    yield* ensureRenewalsOpen(parts)
-    yield* ensureOwned(parts, held.outpoint)
+    yield* open
+    const coin = yield* ownedCoin(parts, held.outpoint)
     const operation = { op: "name_update", name, value: request.value ?? held.value } as const
-    const { destination, sendCoins } = request
-    const payment = { operation, input: held.outpoint, fees: request, sendCoins }
-    return yield* withOwner(parts, destination, (owner) => payName(parts, { ...payment, owner }))
+    return { payment: { operation, input: held.outpoint, fees: request, sendCoins }, coin }
+  })
+
+/** Changes the value or the owner of a name, or renews it. */
+export const nameUpdate = (parts: NameParts, request: UpdateRequest): Effect.Effect<Transaction, NameFailure> =>
+  Effect.gen(function*() {
+    const { payment } = yield* preparedUpdate(parts, request, ensureRenewalsOpen(parts))
+    return yield* withOwner(parts, request.destination, (owner) => payName(parts, { ...payment, owner }))
   })

@@ -96,6 +96,7 @@ export interface Verdict {
 }
 
 export const NOTES = {
+  unsigned: "waits for its signed name_new",
   full: "waits for a block: too many payments of the wallet wait for one",
   unknown: "the wallet does not know its name_new yet",
   waitsForNew: "waits for the block of its name_new",

@@ -124,6 +124,7 @@ const act = (
     case "wait":
       return Effect.void
     case "commit":
+      if (entry.unsigned === true) return Effect.void
       // The NAME_NEW was never made, and its caller got no result.
       if (entry.value === undefined) return update(parts, withoutEntry(entryKey(entry)))
       return run.full

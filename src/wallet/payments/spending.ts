@@ -67,7 +67,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     /** Reserved for a payment, only shown to a draft. */
     const changeFor = (type: AddressType, sends: boolean): ReservedAddress | undefined => {
       if (sends) return Either.getOrUndefined(ring.reserve(type, true))
-      const own = ring.draftChange(type)
+      const own = ring.draft(type, true)
       return own === undefined ? undefined : { own, release: () => {} }
     }
 

@@ -26,6 +26,7 @@ const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["pruneblockchain", [RPC_CODE.misc]],
   ["getblockfrompeer", [RPC_CODE.misc]],
   ["sendrawtransaction", [RPC_CODE.verifyError]],
+  ["sendpsbt", [RPC_CODE.verifyRejected]],
   ["combinerawtransaction", [RPC_CODE.verifyError]],
   ["submitauxblock", [RPC_CODE.invalidParameter]],
   ["submitheader", [RPC_CODE.deserialization]],
@@ -107,7 +108,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
       // So that none goes unnoticed.
-      assert.lengthOf(METHODS, 210)
+      assert.lengthOf(METHODS, 211)
     }))
 
   it.effect("describe their answers, down to the last member", () =>

@@ -95,6 +95,7 @@ const SPENDING = new Set([
   "send",
   "sendall",
   "sendmany",
+  "sendpsbt",
   "sendrawtransaction",
   "sendtoaddress",
   "sendtoname",

@@ -209,7 +209,7 @@ describe("a key ring with imports", () => {
         for (const done of [release, second.release]) done()
       }
       const held = Either.getOrThrow(ring.reserve("bech32", true))
-      assert.isDefined(ring.draftChange("bech32"))
+      assert.isDefined(ring.draft("bech32", true))
       held.release()
     }))
 

@@ -452,6 +452,7 @@ export class World {
       },
       keys: {
         own: (script) => this.own(script),
+        draftAddress: () => ownScript({ script: this.scriptOf(this.keys) }),
         reserveAddress: () =>
           Effect.gen(this, function*() {
             yield* this.point

@@ -3,11 +3,12 @@ import * as Schema from "effect/Schema"
 import { MAX_PACKAGE_COUNT } from "../../../mempool/policy/limits.ts"
 import { COIN } from "../../../protocol/amount.ts"
 import { contract } from "../../method/contract.ts"
-import { amount, array, custom, decodedValue, hexText, refined, withDefault } from "../../method/params.ts"
+import { amount, array, custom, decodedValue, freeText, hexText, refined, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { PACKAGE } from "../../shapes/package.ts"
 import { TRIAL } from "../../shapes/relay.ts"
+import { DECODE_FAILED, PSBT, PSBT_EXAMPLE } from "../transactions/psbt.ts"
 
 export const RAW_TRANSACTION =
   "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
@@ -71,6 +72,31 @@ export const SENDRAWTRANSACTION = contract({
     `-22 TX decode failed. ${NO_INPUTS}`,
     `-8 ${FEE_RATE_TOO_HIGH}`,
     `-25 ${BURN_EXCEEDED}`,
+    `-25 ${FEE_EXCEEDED}`,
+    "-25 bad-txns-inputs-missingorspent",
+    "-26 <reason of the refusal>",
+    `-27 ${ALREADY_MINED}`
+  ]
+})
+
+export const PSBT_INCOMPLETE = "the PSBT lacks signatures"
+
+export const SENDPSBT = contract({
+  name: "sendpsbt",
+  coins: "any",
+  right: "spend",
+  writes: true,
+  group: "Raw transactions",
+  heavy: true,
+  summary: "Sends the transaction of a PSBT that has all its signatures, as finalizepsbt and sendrawtransaction do. " +
+    "Use combinepsbt first if several machines have signed copies.",
+  params: { psbt: freeText(PSBT), maxfeerate: maxFeeRateLater },
+  results: [{ schema: Result.hex("Its txid") }],
+  examples: [[PSBT_EXAMPLE]],
+  errors: [
+    DECODE_FAILED,
+    `-25 ${PSBT_INCOMPLETE}: input <n> is not complete`,
+    `-8 ${FEE_RATE_TOO_HIGH}`,
     `-25 ${FEE_EXCEEDED}`,
     "-25 bad-txns-inputs-missingorspent",
     "-26 <reason of the refusal>",

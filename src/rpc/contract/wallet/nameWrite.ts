@@ -22,12 +22,39 @@ const WARNINGS = {
   )
 }
 
+/** In place of error -4 of a wallet without private keys. */
+const UNSIGNED = optional(
+  boolean("Whether to return a PSBT for another machine to sign, and send nothing."),
+  "true without private keys"
+)
+
+const PSBT_WHEN = "psbt is true, or the wallet has no private keys"
+
+const PSBT_MEMBERS = {
+  psbt: Result.string(
+    "The unsigned transaction in base64, with the outputs that it spends and the key origins of the wallet. Once " +
+      "signed, sendpsbt sends it"
+  ),
+  fee: Result.amount("Its fee"),
+  changepos: Result.integer("Position of the change output, or -1")
+}
+
+const NAME_WARNINGS = Schema.Array(
+  Result.string("A warning, as in name_lint; none of them stopped the transaction")
+)
+
+const DRAFTED = {
+  when: PSBT_WHEN,
+  schema: Schema.Struct({ ...PSBT_MEMBERS, warnings: Schema.optional(NAME_WARNINGS) })
+}
+
 const SENT = [
+  DRAFTED,
   {
     when: "warnings is true",
     schema: Schema.Struct({
       txid: TRANSACTION_ID,
-      warnings: Schema.Array(Result.string("A warning, as in name_lint; none of them stopped the transaction"))
+      warnings: NAME_WARNINGS
     })
   },
   { when: "otherwise", schema: TRANSACTION_ID }
@@ -45,10 +72,22 @@ export const NAME_NEW = contract({
     options: orEmpty(notNull(object({
       nameEncoding: ENCODINGS.nameEncoding,
       ...WRITE_OPTIONS,
-      allowExisting: optional(boolean("Whether to continue if the name exists."), "false")
+      allowExisting: optional(boolean("Whether to continue if the name exists."), "false"),
+      psbt: UNSIGNED
     }, "Options.")))
   },
-  results: [{ schema: Schema.Array(Result.hex("The transaction, then the salt of the commitment")) }],
+  results: [
+    {
+      when: PSBT_WHEN,
+      schema: Schema.Struct({
+        ...PSBT_MEMBERS,
+        rand: Result.hex(
+          "The salt of the commitment. The wallet keeps it: name_firstupdate finds it once the signed transaction is sent"
+        )
+      })
+    },
+    { when: "otherwise", schema: Schema.Array(Result.hex("The transaction, then the salt of the commitment")) }
+  ],
   examples: [["d/example"], ["d/example", { allowExisting: true }]],
   errors: ["-25 this name exists already", NOT_KNOWN_YET, ...WRITE_ERRORS]
 })
@@ -65,7 +104,7 @@ export const NAME_FIRSTUPDATE = contract({
     rand: optional(hex("The salt of the commitment."), "from the wallet"),
     tx: optional(hexText("The transaction of name_new."), "from the wallet"),
     value: optional(string("The value."), "\"\""),
-    options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS }, "Options."))),
+    options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS, psbt: UNSIGNED }, "Options."))),
     allow_active: optional(boolean("Whether to continue if the name is active; for tests."), "false")
   },
   results: SENT,
@@ -99,7 +138,7 @@ export const NAME_UPDATE = contract({
   params: {
     name: string("The name."),
     value: optional(string("The value."), "the current value"),
-    options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS }, "Options.")))
+    options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS, ...WARNINGS, psbt: UNSIGNED }, "Options.")))
   },
   results: SENT,
   examples: [

@@ -28,7 +28,9 @@ export interface Surprise {
   readonly code:
     /** The name is the one of the whole domain. */
     | "below"
-    /** The text has no namespace, or one that no program reads. */
+    /** The text has no namespace. It is read as a domain. */
+    | "assumed"
+    /** The name has no namespace, or one that no program reads. */
     | "namespace"
     /** No resolver finds the name as typed. */
     | "upper-case"
@@ -42,6 +44,8 @@ export interface Surprise {
 
 export interface ReadName {
   readonly _tag: "Read"
+  /** The text, without spaces and quotes around it. */
+  readonly typed: string
   /** What is most likely meant. */
   readonly name: Bytes
   /** The name as text; `0x` and hex if it is not UTF-8. */
@@ -186,8 +190,6 @@ const guessInNamespace = (typed: string): Guess | undefined => {
 /** `example.com`: the label before another ending than `.bit`. */
 const OTHER_ENDING = /^([^/@:\s]*\.)?([^./@:\s]+)\.[a-z]{2,63}\.?$/i
 
-const noNamespace = (sentence: string): Surprise => ({ code: "namespace", sentence })
-
 /** A text without a namespace and without the ending of a domain. */
 const guessBare = (typed: string, kind: NameKind | undefined): Guess => {
   const identity = `id/${typed.toLowerCase()}`
@@ -196,13 +198,13 @@ const guessBare = (typed: string, kind: NameKind | undefined): Guess => {
   const domain = `d/${label ?? typed.toLowerCase()}`
   if (label !== undefined && isDomain(domain)) {
     const sentence = `${shown(typed)} has no namespace. It is read as the domain ${label}.bit, with the name ${domain}.`
-    return { name: domain, surprises: kind === undefined ? [noNamespace(sentence)] : [], others: [identity] }
+    return { name: domain, surprises: kind === undefined ? [{ code: "assumed", sentence }] : [], others: [identity] }
   }
   if (kind === "domain") return { name: domain, others: [identity] }
   const other = dnsLabel(OTHER_ENDING.exec(typed)?.[2] ?? "")
   if (other === undefined) return { name: typed, others: [domain, identity] }
   const sentence = `${shown(typed)} does not end in .bit. The name d/${other} is for ${other}.bit.`
-  return { name: typed, surprises: [noNamespace(sentence)], others: [`d/${other}`, domain, identity] }
+  return { name: typed, surprises: [{ code: "namespace", sentence }], others: [`d/${other}`, domain, identity] }
 }
 
 const guess = (typed: string, kind: NameKind | undefined): Guess | string => {
@@ -240,7 +242,7 @@ const invisible = (typed: string): ReadonlyArray<Surprise> =>
 
 const HEX = /^0x((?:[0-9a-f]{2})+)$/i
 
-const QUOTED = /^(['"])(.+)\1$/s
+const QUOTED = /^(['"])(.*)\1$/s
 
 /** Possible names, each once. */
 const namesOf = (texts: ReadonlyArray<string>, beside?: Bytes): ReadonlyArray<Bytes> => {
@@ -259,7 +261,7 @@ const readHex = (typed: string): ReadName | undefined => {
   const text = encodeText(name, "utf8") ?? `0x${toHex(name)}`
   const surprises = [...faultsOf(name), ...invisible(text)]
   const others = namesOf([`d/${typed.toLowerCase()}`, `id/${typed.toLowerCase()}`, typed], name)
-  return { _tag: "Read", name, text, what: `the name ${shown(text)}`, host: undefined, surprises, others }
+  return { _tag: "Read", typed, name, text, what: `the name ${shown(text)}`, host: undefined, surprises, others }
 }
 
 const WITHOUT_LABEL = /^[a-z]*\/\s*$/i
@@ -284,6 +286,7 @@ export const readName = (given: string, kind?: NameKind): NameReading => {
   const faults = faultsOf(name).filter(({ code }) => surprises.every((each) => each.code !== code))
   return {
     _tag: "Read",
+    typed,
     name,
     text: found.name,
     what: whatOf(name, found.name),

@@ -87,8 +87,8 @@ describe("readName", () => {
     ["D/www.example.bit", ["d/example", "below", "upper-case"]],
     ["ID/Alice", ["id/alice", "upper-case"]],
     ["DD/x", ["dd/x", "upper-case"]],
-    ["example", ["d/example", "namespace"]],
-    ["zürich", ["d/xn--zrich-kva", "namespace"]],
+    ["example", ["d/example", "assumed"]],
+    ["zürich", ["d/xn--zrich-kva", "assumed"]],
     ["1337", ["1337", "namespace"]],
     ["two words", ["two words", "namespace"]],
     ["example.com", ["example.com", "namespace"]],
@@ -194,7 +194,7 @@ describe("readName", () => {
   ], ([label, around, end]) => {
     for (const text of [label, label.toUpperCase()]) {
       assert.deepStrictEqual(read(`${around}${text}.bit${end}${around}`), [`d/${label}`])
-      assert.deepStrictEqual(read(`${around}${text}${around}`), [`d/${label}`, "namespace"])
+      assert.deepStrictEqual(read(`${around}${text}${around}`), [`d/${label}`, "assumed"])
     }
     assert.deepStrictEqual(read(`d/${label}`), [`d/${label}`])
   })

@@ -28,7 +28,7 @@ const SHARED = { json: switchOption("print JSON"), help: OPTIONS.help }
 const SPENDING = { yes: switchOption("do not ask for confirmation") }
 
 const FORCE = {
-  force: switchOption("send a value that looks like a secret and, with -yes, a value with errors")
+  force: switchOption("send a value that looks like a secret and, with -yes, a value with errors or a doubtful name")
 }
 
 export const DOMAIN_FLAGS = {
@@ -89,7 +89,7 @@ export const CLI_COMMANDS = {
     description: "show a name: owner, value, what it resolves to, expiry, renewal and history",
     details:
       "NAME is a name such as d/example, or a domain such as example.bit. A domain in another script, such as zürich.bit, is " +
-      "translated.",
+      "translated. 0x and hexadecimal digits are exactly those bytes.",
     options: {
       ...SHARED,
       last: textOption({ placeholder: "NUMBER", description: "number of history entries to show (default: 10)" })
@@ -102,7 +102,8 @@ export const CLI_COMMANDS = {
     description: "register a name: show the value and the cost, ask, and start",
     details:
       "A registration takes two transactions and 13 blocks, about two hours on mainnet. The node completes it by itself. Flags for items of the " +
-      "value may be repeated.",
+      "value may be repeated. For a host below a domain, such as www.example.bit, they set this host alone. With -yes, a doubtful " +
+      "NAME is refused.",
     options: {
       ...SHARED,
       ...SPENDING,
@@ -123,7 +124,8 @@ export const CLI_COMMANDS = {
     description: "change the value of a name: show the change, ask, and send",
     details:
       "Items without a flag stay as they are. A flag replaces all entries of its item; -sub replaces one item of one label, " +
-      "and -tls the certificates of one port. Flags for items may be repeated.",
+      "and -tls the certificates of one port. Flags for items may be repeated. For a host below a domain, such as " +
+      "www.example.bit, they change this host alone.",
     options: {
       ...SHARED,
       ...SPENDING,

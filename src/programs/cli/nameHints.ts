@@ -1,40 +1,17 @@
 import * as Effect from "effect/Effect"
-import { domainToASCII } from "node:url"
 import { shellWord } from "../../base/safeText.ts"
-import { bitDomainOf } from "../../protocol/nameText.ts"
+import { encodeText } from "../../protocol/nameText.ts"
+import { nameFault, nameFaultOf } from "../../values/nameFault.ts"
+import { type ReadName, readName, type Surprise } from "../../values/readName.ts"
 import { looksSecret } from "../tool/secrets.ts"
+import type { CliCommandLine } from "./flags.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
-
-const quotes = /^(['"])(.*)\1$/
-
-/** As DNS encodes it. Alone, digits would become an IPv4 address, and `%` an escape. */
-const domain = (label: string): string => {
-  const lower = label.toLowerCase()
-  const ascii = /[^\x00-\x7f]/.test(lower) && !lower.includes("%") ? domainToASCII(`${lower}.bit`) : ""
-  return `d/${ascii === "" ? lower : ascii.slice(0, -".bit".length)}`
-}
-
-const meant = (text: string): string | undefined => {
-  const [, , inner] = quotes.exec(text) ?? []
-  if (inner !== undefined) return meant(inner) ?? inner
-  const [, host] = /^([^/]+)\.bit$/i.exec(text) ?? []
-  if (host !== undefined) return domain(host.split(".").at(-1) ?? host)
-  const [, label] = /^d\/(.*[^\x00-\x7f].*)$/.exec(text) ?? []
-  return label === undefined ? undefined : domain(label)
-}
-
-export const nameMeant = (text: string): string => meant(text) ?? text
-
-/** For a search: a domain, or letters beyond ASCII as DNS has them; `undefined` if there is no other spelling. */
-export const writtenInNames = (text: string): string | undefined => {
-  const written = meant(text) ?? (/^[^\s/]*$/.test(text) ? domain(text).slice("d/".length) : text)
-  return written === text || written === text.toLowerCase() ? undefined : written
-}
+import { givesItems } from "./valueFlags.ts"
 
 /** Refuses an empty word, as from an unset variable, and a possible private key, which must stay here. */
-export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> => {
-  const name = nameMeant(word ?? "")
-  if (!name.includes("/") && looksSecret(name)) {
+export const readWord = (word: string | undefined): Effect.Effect<ReadName, CommandFailed> => {
+  const text = word ?? ""
+  if (!text.includes("/") && looksSecret(text)) {
     return new CommandFailed({
       message: "the word in place of the name is hidden, because it may be a private key",
       remedy:
@@ -42,46 +19,89 @@ export const namedBy = (word: string | undefined): Effect.Effect<string, Command
         `with its hexadecimal digits: ${NAME} name_show HEX '{"nameEncoding":"hex"}'`
     })
   }
-  return name === ""
-    ? new CommandFailed({ message: "the name is empty; give a name such as d/example" })
-    : Effect.succeed(name)
+  if (/^[\s'"]*$/.test(text)) return new CommandFailed({ message: "the name is empty; give a name such as d/example" })
+  const reading = readName(text)
+  if (reading._tag === "Unread") return new CommandFailed({ message: reading.why.replace(/\.$/, "") })
+  return encodeText(reading.name, "utf8") === undefined
+    ? new CommandFailed({
+      message: `the name ${reading.text} is not UTF-8 text, and this command takes only text`,
+      remedy: `call a method with its hexadecimal digits: ${NAME} name_show HEX '{"nameEncoding":"hex"}'`
+    })
+    : Effect.succeed(reading)
 }
 
-const WITHOUT_LABEL = /^(?:[a-z]+\/)?\s*$/
+/** The name that is most likely meant. */
+export const namedBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
+  Effect.map(readWord(word), ({ text }) => text)
 
-/** For a name to register: also refuses only spaces, only a namespace such as `d/`, and one in upper case. */
-export const newNameBy = (word: string | undefined): Effect.Effect<string, CommandFailed> =>
-  Effect.flatMap(namedBy(word), (name) => {
-    if (WITHOUT_LABEL.test(name)) {
-      return new CommandFailed({
-        message: `${JSON.stringify(name)} is not a complete name; give one such as d/example`
-      })
-    }
-    return /^(?:D|ID|Id|iD)\//.test(name)
-      ? new CommandFailed({
-        message: `${JSON.stringify(name)} begins with an upper-case letter, and names are case-sensitive`,
-        remedy: `did you mean ${name.toLowerCase()}?`
-      })
-      : Effect.succeed(name)
-  })
+/** What a person may not expect of a reading, even if the name is in use. */
+export const readingSurprises = ({ surprises }: Pick<ReadName, "surprises">): ReadonlyArray<Surprise> =>
+  surprises.filter(({ code }) => code !== "namespace" && code !== "form")
 
-/** A name outside every namespace resolves to nothing: the user probably means a domain. */
+/** Without the host below a domain, where flags put their items below it. */
+export const valueSurprises = (
+  surprises: ReadonlyArray<Surprise>,
+  line: Pick<CliCommandLine, "given">
+): ReadonlyArray<Surprise> => givesItems(line) ? surprises.filter(({ code }) => code !== "below") : surprises
+
+/** For the preview of what a command does. */
+export const noteRows = (surprises: ReadonlyArray<Surprise>): ReadonlyArray<readonly [label: string, text: string]> =>
+  surprises.map(({ sentence }) => ["Note", sentence] as const)
+
+/** Beside an answer. */
+export const noteLines = (surprises: ReadonlyArray<Surprise>): string =>
+  surprises.map(({ sentence }) => `${NAME}: note: ${sentence}\n`).join("")
+
+/** Fails for a reading that needs a person's eye, where -yes says that none looks. */
+export const knowingly = (
+  line: Pick<CliCommandLine, "wants">,
+  { remedy, surprises }: { readonly surprises: ReadonlyArray<Surprise>; readonly remedy: string }
+): Effect.Effect<void, CommandFailed> =>
+  surprises.length === 0 || !line.wants("yes")
+    ? Effect.void
+    : new CommandFailed({
+      message: `${surprises.map(({ sentence }) => sentence).join(" ")} Nothing was done`,
+      remedy
+    })
+
+/** What to do about a name that is not registered. */
 export const freeHint = (name: string): string => {
-  if (WITHOUT_LABEL.test(name)) return "a complete name looks like d/example"
-  if (name.startsWith("d/") && bitDomainOf(new TextEncoder().encode(name)) === undefined) {
-    return "no domain can have this name"
+  const bytes = new TextEncoder().encode(name)
+  if (nameFault(bytes) !== undefined) {
+    return name.startsWith("d/") ? "no domain can have this name" : "no identity can have this name"
   }
-  if (name.includes("/")) return `"${NAME} register ${shellWord(name)}" registers it`
-  const label = `d/${name.split(".").at(-2) ?? name}`.toLowerCase()
-  const known = bitDomainOf(new TextEncoder().encode(label)) === undefined ? "" : `: "${NAME} name ${label}" shows one`
-  return `a domain begins with d/${known}`
+  const fault = nameFaultOf(bytes)
+  if (fault === undefined || name.includes("/")) return `"${NAME} register ${shellWord(name)}" registers it`
+  const [other] = readName(name).others.flatMap((each) => {
+    const text = encodeText(each, "utf8")
+    return text === undefined || nameFaultOf(each) !== undefined ? [] : [text]
+  })
+  return `a domain begins with d/${other === undefined ? "" : `: "${NAME} name ${shellWord(other)}" shows one`}`
 }
 
+/** The name that is meant by a text that is not one. */
+const meant = (text: string): string | undefined => {
+  const reading = readName(text)
+  return reading._tag === "Unread" || reading.text === text || reading.surprises.some(({ code }) => code === "assumed")
+    ? undefined
+    : reading.text
+}
+
+/** For a search: a domain, or letters beyond ASCII as DNS has them; `undefined` if there is no other spelling. */
+export const writtenInNames = (text: string): string | undefined => {
+  const reading = readName(text)
+  if (reading._tag === "Unread") return undefined
+  const isLabel = reading.surprises.some(({ code }) => code === "assumed")
+  const written = isLabel ? reading.text.slice("d/".length) : reading.text
+  return written === text || written === text.toLowerCase() ? undefined : written
+}
+
+/** After a call that failed for its name. */
 export const nameHints = (text: string | undefined): ReadonlyArray<string> => {
   if (text === undefined) return []
   const name = meant(text)
   return [
-    ...name === undefined || name === text ? [] : [`Did you mean ${name}?`],
+    ...name === undefined ? [] : [`Did you mean ${name}?`],
     ...name === undefined && /[^\x00-\x7f]/.test(text)
       ? ["Non-ASCII names need the option nameEncoding: pass '{\"nameEncoding\":\"utf8\"}' as the options."]
       : []

@@ -11,8 +11,8 @@ import { EXPIRED_SEES } from "../../values/lint.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
-import { freeHint, namedBy } from "./nameHints.ts"
-import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
+import { freeHint, noteLines } from "./nameHints.ts"
+import { type NameState, nameState, ONE_NAME, shownHex, usedName } from "./nameRecord.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
 import {
   type OwnNameEntry,
@@ -266,8 +266,13 @@ export const nameCommand = (
   { daemon, input, line }: Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "screen"> },
   last: number
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
-  Effect.map(Effect.flatMap(namedBy(line.words[0]), (name) => gather({ daemon }, name)), (page) => ({
-    code: page.state !== undefined && page.state.expiresIn > 0 ? 0 : 1,
-    stdout: line.wants("json") ? `${indented(pageJson(page, last))}\n` : pageText(page, last, input.screen),
-    stderr: ""
-  }))
+  Effect.gen(function*() {
+    const { name, surprises } = yield* usedName(daemon, line.words[0])
+    const page = yield* gather({ daemon }, name)
+    const json = line.wants("json")
+    return {
+      code: page.state !== undefined && page.state.expiresIn > 0 ? 0 : 1,
+      stdout: json ? `${indented(pageJson(page, last))}\n` : pageText(page, last, input.screen),
+      stderr: json ? "" : noteLines(surprises)
+    }
+  })

@@ -4,10 +4,11 @@ import { encodeText } from "../../protocol/nameText.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { HostBelow, Surprise } from "../../values/readName.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
-import { freeHint } from "./nameHints.ts"
+import { freeHint, readingSurprises, readWord } from "./nameHints.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 import type { Shown } from "./ownNames.ts"
 
@@ -42,6 +43,28 @@ export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState
     (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet,
     () => Effect.succeed(undefined)
   )
+
+export interface UsedName {
+  readonly name: string
+  readonly host: HostBelow | undefined
+  /** What a person may not expect of the reading. */
+  readonly surprises: ReadonlyArray<Surprise>
+}
+
+/** The name that a word means. Where the reading is in doubt, the text itself if it is the only one in use. */
+export const usedName = (
+  daemon: Daemon,
+  word: string | undefined
+): Effect.Effect<UsedName, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const reading = yield* readWord(word)
+    const surprises = readingSurprises(reading)
+    const meant = { name: reading.text, host: reading.host, surprises }
+    const isCertain = surprises.every(({ code }) => code !== "assumed" && code !== "upper-case")
+    if (isCertain || ((yield* nameState(daemon, reading.text))?.expiresIn ?? 0) > 0) return meant
+    const exact = yield* nameState(daemon, reading.typed)
+    return exact !== undefined && exact.expiresIn > 0 ? { name: reading.typed, host: undefined, surprises: [] } : meant
+  })
 
 const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {

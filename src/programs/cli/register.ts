@@ -13,7 +13,7 @@ import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
-import { newNameBy } from "./nameHints.ts"
+import { knowingly, noteRows, readingSurprises, readWord, valueSurprises } from "./nameHints.ts"
 import { nameState, ONE_NAME } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -145,10 +145,11 @@ export const registerCommand = (
   Effect.gen(function*() {
     const { prompt } = input
     const screen = wholeOn(input.screen)
-    const name = yield* newNameBy(line.words[0])
+    const { host, surprises: read, text: name } = yield* readWord(line.words[0])
+    const surprises = valueSurprises(read, line)
     const json = line.wants("json")
     yield* free(daemon, name)
-    const value = (yield* requestedValue({ name, before: "", line, input })) ?? ""
+    const value = (yield* requestedValue({ name, host, before: "", line, input })) ?? ""
     const owner = line.text("owner")
     const asked = line.text("renew")
     if (owner !== undefined && asked !== undefined && line.wants("renew")) {
@@ -161,6 +162,13 @@ export const registerCommand = (
 
     const valueBytes = UTF8.encode(value)
     const report = valueReport(name, valueBytes)
+    if (!line.wants("force")) {
+      const isMisread = surprises.length === readingSurprises({ surprises }).length
+      const remedy = isMisread
+        ? `give exactly ${shownText(name)} if you mean this name`
+        : `add -force to register ${shownText(name)} anyway`
+      yield* knowingly(line, { surprises, remedy })
+    }
     yield* acceptable({ value, report, line })
     const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
     const balance = yield* balanceOf(daemon)
@@ -175,6 +183,7 @@ export const registerCommand = (
         ],
         ...(balance === undefined ? [] : [["Balance", amountText(balance)] as const]),
         ["Renewal", autorenew ? "by the wallet, before the name expires" : "by hand"],
+        ...noteRows(surprises),
         ["Value", roomText(report)]
       ], screen),
       ...valueLines(value, report, screen)

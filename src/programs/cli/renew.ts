@@ -5,10 +5,12 @@ import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Surprise } from "../../values/readName.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
-import { namedBy } from "./nameHints.ts"
+import { knowingly } from "./nameHints.ts"
+import { usedName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, success } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
@@ -25,19 +27,28 @@ export const blocksWithin = (text: string): number | undefined => {
 
 const IN_HEX = { nameEncoding: "hex" } as const
 
-const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, CommandFailed> => {
+interface Wanted {
+  /** As `name_renew` takes them. */
+  readonly names: JsonValue
+  readonly surprises: ReadonlyArray<Surprise>
+}
+
+const givenNames = ({ daemon, line }: Pick<OwnContext, "daemon" | "line">) =>
+  Effect.map(Effect.forEach(line.words, (word) => usedName(daemon, word)), (used): Wanted => ({
+    names: used.map(({ name }) => Buffer.from(name, "utf8").toString("hex")),
+    surprises: used.flatMap(({ surprises }) => surprises)
+  }))
+
+const wanted = (
+  { daemon, line }: Pick<OwnContext, "daemon" | "line">
+): Effect.Effect<Wanted, CommandFailed | RpcClientError> => {
   const within = line.text("within")
   const ways = [line.words.length > 0, line.wants("all"), within !== undefined].filter((given) => given).length
   if (ways !== 1) {
     return new CommandFailed({ message: "give names, or -all, or -within TIME" })
   }
-  if (line.wants("all")) return Effect.succeed("all")
-  if (within === undefined) {
-    return Effect.forEach(
-      line.words,
-      (word) => Effect.map(namedBy(word), (name) => Buffer.from(name, "utf8").toString("hex"))
-    )
-  }
+  if (line.wants("all")) return Effect.succeed({ names: "all", surprises: [] })
+  if (within === undefined) return givenNames({ daemon, line })
   const blocks = blocksWithin(within)
   return blocks === undefined
     ? new CommandFailed({
@@ -45,7 +56,7 @@ const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, Co
         quotedArgument(within)
       } is neither a time such as 4w, 10d or 12h, nor a number of blocks up to ${EXPIRATION_DEPTH}`
     })
-    : Effect.succeed(blocks)
+    : Effect.succeed({ names: blocks, surprises: [] })
 }
 
 const leftText = (blocks: number): string => blocks <= 0 ? "–" : quantityOf(blocks, "block")
@@ -109,7 +120,8 @@ export const renewCommand = (
   Effect.gen(function*() {
     const { daemon, input: { prompt, screen }, line } = context
     const json = line.wants("json")
-    const names = yield* wanted(context)
+    const { names, surprises } = yield* wanted(context)
+    yield* knowingly(line, { surprises, remedy: "give the exact names" })
     const draft = yield* daemon.ask("name_renew", [names, { ...IN_HEX, dryrun: true }])
     if ((numberAt(draft, "transactions") ?? 0) === 0) {
       const entries = ownNamesOf(at(draft, "names"))
@@ -126,7 +138,8 @@ export const renewCommand = (
         stderr: ""
       }
     }
-    const preview = [previewOf(draft, screen), ...leftOutLines(draft), costText(draft)].join("\n")
+    const notes = surprises.map(({ sentence }) => sentence)
+    const preview = [previewOf(draft, screen), ...notes, ...leftOutLines(draft), costText(draft)].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })
     const chosen = line.words.length > 0 ? names : waitingOf(draft)
     const answer = yield* withKeys(

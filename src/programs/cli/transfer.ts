@@ -5,8 +5,8 @@ import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
-import { namedBy } from "./nameHints.ts"
-import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
+import { knowingly, noteRows } from "./nameHints.ts"
+import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, type CommandFailed, success } from "./outcome.ts"
 import { addressIn } from "./payee.ts"
 import { labelled } from "./table.ts"
@@ -22,13 +22,14 @@ export const transferCommand = (
     const { prompt } = input
     const screen = wholeOn(input.screen)
     const [word, address = ""] = line.words
-    const name = yield* namedBy(word)
+    const { name, surprises } = yield* usedName(daemon, word)
     const { value } = yield* updatableName(daemon, name)
     yield* addressIn(daemon, address)
+    yield* knowingly(line, { surprises, remedy: `give exactly ${name} if you mean this name` })
     const { operation } = yield* costsOf(daemon, name.length + value.hex.length / 2)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
-      ...labelled([["Transfer", name], ["To", address], ["Fee", aboutText(operation)]], screen),
+      ...labelled([["Transfer", name], ["To", address], ["Fee", aboutText(operation)], ...noteRows(surprises)], screen),
       LOSS
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })

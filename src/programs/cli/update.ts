@@ -6,8 +6,8 @@ import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
-import { namedBy } from "./nameHints.ts"
-import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
+import { knowingly, noteRows, valueSurprises } from "./nameHints.ts"
+import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -26,10 +26,10 @@ export const updateCommand = (
   Effect.gen(function*() {
     const { prompt } = input
     const screen = wholeOn(input.screen)
-    const name = yield* namedBy(line.words[0])
+    const { host, name, surprises: read } = yield* usedName(daemon, line.words[0])
     const { value: shown } = yield* updatableName(daemon, name)
     const { hex, text: before } = shown
-    const value = yield* requestedValue({ name, before, line, input })
+    const value = yield* requestedValue({ name, host, before, line, input })
     if (value === undefined) {
       return yield* new CommandFailed({
         message:
@@ -42,12 +42,19 @@ export const updateCommand = (
         message: `the value is unchanged; "${NAME} renew ${name}" renews the name as it is`
       })
     }
+    const surprises = valueSurprises(read, line)
+    yield* knowingly(line, { surprises, remedy: `give exactly ${name} if you mean this name` })
     const report = valueReport(name, value)
     yield* acceptable({ value, report, line })
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
     yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
-      ...labelled([["Update", name], ["Fee", aboutText(operation)], ["Before", ""]], screen),
+      ...labelled([
+        ["Update", name],
+        ["Fee", aboutText(operation)],
+        ...noteRows(surprises),
+        ["Before", ""]
+      ], screen),
       valueLine(before ?? `0x${hex}`),
       ...labelled([["After", roomText(report)]], screen),
       ...valueLines(value, report, screen)

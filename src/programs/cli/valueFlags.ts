@@ -7,6 +7,7 @@ import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
 import { type IdentityField, writeIdentityForm } from "../../values/identityForm.ts"
 import { treeOf } from "../../values/jsonTree.ts"
 import { isFault, memberOf, readLocatedJson } from "../../values/locatedJson.ts"
+import type { HostBelow } from "../../values/readName.ts"
 import { looksSecret } from "../tool/secrets.ts"
 import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
@@ -119,8 +120,64 @@ const wantedOf = <Flag extends string>(
     return texts === undefined ? [] : [[flag, texts] as const]
   }))
 
+/** The items of a subdomain, by flag, as the lines of its field name them. */
+const BELOW: Readonly<Partial<Record<string, string>>> = {
+  ip: "ip",
+  ip6: "ip6",
+  alias: "alias",
+  ns: "ns",
+  ds: "ds",
+  text: "txt"
+}
+
+/** Why these flags cannot be for a host below a domain. */
+const unfitBelow = (
+  { below, domain, host }: HostBelow,
+  flags: ReadonlyArray<string>
+): string | undefined => {
+  const strange = flags.find((flag) => BELOW[flag] === undefined)
+  if (strange !== undefined) {
+    return `-${strange} is for ${domain}, not for ${host}; name ${domain}, or give its whole value with -value`
+  }
+  return below.includes(".")
+    ? `${host} is more than one level below ${domain}; give the whole value of ${domain} with -value`
+    : undefined
+}
+
+interface ForHost {
+  readonly host: HostBelow
+  readonly before: string
+  readonly line: Pick<CliCommandLine, "given">
+}
+
+/** Flags replace the items of the host, and leave all others of the domain as they are. */
+const madeBelow = ({ before, host, line }: ForHost): Effect.Effect<string, CommandFailed> => {
+  const removed = line.given.get("remove") ?? []
+  const unfit = unfitBelow(host, [...itemFlags(line).filter((flag) => flag !== "remove"), ...removed])
+  const wanted = wantedOf(DOMAIN_NAMES, line.given)
+  const wrong = unfit ?? wrongAddress(wanted)
+  if (wrong !== undefined) return new CommandFailed({ message: wrong })
+  const { below: label } = host
+  const items = new Map<string, ReadonlyArray<string>>([
+    ...removed.map((key) => [`${label} ${BELOW[key]}`, []] as const),
+    ...[...wanted].map(([flag, lines]) => [`${label} ${BELOW[flag]}`, lines] as const)
+  ])
+  const present = readDomainForm(before)?.lines.subdomain ?? []
+  const kept = present.filter((line) => !items.has(itemOfLine("subdomain", line)))
+  const absent = removed.find((key) =>
+    !present.some((line) => itemOfLine("subdomain", line) === `${label} ${BELOW[key]}`)
+  )
+  if (absent !== undefined) {
+    return new CommandFailed({ message: `-remove: ${host.host} has no item ${quotedArgument(absent)}` })
+  }
+  const added = [...items].flatMap(([item, lines]) => lines.map((line) => `${item} ${line}`))
+  return written(writeDomainForm(before, { subdomain: [...kept, ...added] }))
+}
+
 export interface ValueRequest {
   readonly name: string
+  /** The host below the domain that the flags are for. */
+  readonly host?: HostBelow | undefined
   /** Empty for a new name; `undefined` for bytes that are not UTF-8. */
   readonly before: string | undefined
   readonly line: Pick<CliCommandLine, "given" | "text" | "words">
@@ -147,8 +204,11 @@ const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undef
   })
 }
 
-const itemFlags = (line: ValueRequest["line"]): ReadonlyArray<string> =>
+const itemFlags = (line: Pick<CliCommandLine, "given">): ReadonlyArray<string> =>
   [...DOMAIN_NAMES, ...IDENTITY_NAMES, "remove"].filter((flag) => line.given.has(flag))
+
+/** Whether flags for items are given. */
+export const givesItems = (line: Pick<CliCommandLine, "given">): boolean => itemFlags(line).length > 0
 
 const contradiction = (line: ValueRequest["line"]): string | undefined => {
   const wholes = [
@@ -193,6 +253,7 @@ const madeValue = (request: ValueRequest): Effect.Effect<string | undefined, Com
       return yield* new CommandFailed({ message: `-remove ${both} cannot be combined with -${both}; give one` })
     }
     if (before === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
+    if (request.host !== undefined) return yield* madeBelow({ host: request.host, before, line })
     const domain = wantedOf(DOMAIN_NAMES, line.given)
     const wrong = wrongAddress(domain)
     if (wrong !== undefined) return yield* new CommandFailed({ message: wrong })

@@ -9,7 +9,6 @@ describe("nameHints", () => {
     ["1.bit", "Did you mean d/1?"],
     ["0x10.bit", "Did you mean d/0x10?"],
     ["１.bit", "Did you mean d/1?"],
-    ["exa%6dple.bit", "Did you mean d/exa%6dple?"],
     ["zürich.bit", "Did you mean d/xn--zrich-kva?"],
     ["d/zürich", "Did you mean d/xn--zrich-kva?"],
     ["'d/example'", "Did you mean d/example?"],

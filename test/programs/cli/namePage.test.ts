@@ -103,10 +103,10 @@ History, the last 2 of 3
   it.effect("advises to register no namespace alone and no invalid domain, and quotes for the shell", () =>
     Effect.gen(function*() {
       const cases = [
-        ["d/", "a complete name looks like d/example"],
         ["d/<b>x", "no domain can have this name"],
         ["d/x y", "no domain can have this name"],
-        ["id/x y", "\"svcd-cli register 'id/x y'\" registers it"]
+        ["id/x y", "no identity can have this name"],
+        ["dd/x y", "\"svcd-cli register 'dd/x y'\" registers it"]
       ] as const
       for (const [name, advice] of cases) {
         const { run } = runWith({ ...ANSWERS, name_show: new RpcFailure({ code: -4, message: "never existed" }) })

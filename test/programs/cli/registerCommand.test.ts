@@ -123,7 +123,8 @@ describe("svcd-cli register", () => {
       assert.deepStrictEqual(yield* told("d/example", "failed"), [25, "error: this name is already being registered\n"])
       assert.deepStrictEqual(yield* told("D/Example", "done"), [
         1,
-        "error: \"D/Example\" begins with an upper-case letter, and names are case-sensitive\ndid you mean d/example?\n"
+        "error: Names are case-sensitive. Programs look up d/example, never D/Example. Nothing was done\n" +
+        "give exactly d/example if you mean this name\n"
       ])
     }))
 

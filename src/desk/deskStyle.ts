@@ -17,10 +17,6 @@ legend { padding: 0; }
 .option .hint { display: block; }
 input[type=checkbox], input[type=radio] { width: 1.1rem; height: 1.1rem; flex: none; accent-color: var(--link); transform: translateY(.15rem); padding: 0; }
 .check { padding: .45rem; margin: -.45rem; display: inline-block; }
-.button { display: inline-block; border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; background: var(--card); color: var(--text); text-decoration: none; font-weight: 600; }
-.button:hover { border-color: var(--muted); }
-.button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
-.button.primary:hover { border-color: var(--text); }
 .card .card { border: 0; padding: 0; margin-top: 1rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
 .card > .buttons, .card > form + form, .card > p + form, .card > form + p { margin-top: 1rem; }

@@ -81,31 +81,34 @@ const HEX_BYTES = 512
 const nameHex = (name: Bytes): Html =>
   html`<code class="break">${toHex(name.subarray(0, HEX_BYTES))}${name.length > HEX_BYTES && "…"}</code>`
 
-const record = (found: NameFound): Html => {
-  const { record, total } = found
-  const last = found.page === 1 ? found.history[0] : undefined
-  const time = last?.time
-  const expired = isGone(found)
-  return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">${
-    expired ? "Last record" : "Record"
-  }</h2>
-<dl class="record">
-${row(expired ? "Last owner" : "Owner", ownerOf(found.params.network, record.address))}
+/** Who owns it since which change. */
+const owner = (found: NameFound): Html => {
+  const { now, page, params, record } = found
+  const last = page === 1 ? found.history[0] : undefined
+  return html`<dl class="record">
+${row(isGone(found) ? "Last owner" : "Owner", ownerOf(params.network, record.address))}
 ${
     row(
       "Last change",
-      html`${last === undefined ? "" : `${deed(last, found.params)}, `}${blockView(record.height)}${
-        time !== undefined && html`, ${dated(time, { now: found.now })}`
+      html`${last === undefined ? "" : `${deed(last, params)}, `}${blockView(record.height)}${
+        last?.time !== undefined && html`, ${dated(last.time, { now })}`
       }`
     )
   }
+</dl>`
+}
+
+const record = (found: NameFound): Html => {
+  const { record, total } = found
+  return html`<section id="record" class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
+<dl class="record">
 ${
     row(
       "Transaction",
       html`${transactionView(record.txid, { block: record.height })}, output ${record.vout}`
     )
   }
-${row(expired ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
+${row(isGone(found) ? "Was locked" : "Locked", html`${amountText(record.amount)}`)}
 ${row("Changes", html`${grouped(total)}, <a href="${nameEventsLink(record.name)}">follow them</a>`)}
 ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`
@@ -153,7 +156,7 @@ const history = (found: NameFound): Html =>
 const programsOf = (found: NameFound): Html => {
   const { record: { name, value } } = found
   return isGone(found)
-    ? html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value is.</p></section>`
+    ? html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value says.</p></section>`
     : lintView(name, value)
 }
 
@@ -170,15 +173,15 @@ const freeView = (
   const isBeingTaken = pending.some(({ operation }) => operation.op === "name_firstupdate")
   const text = encodeText(name, "utf8")
   return html`<section id="free" class="card" aria-labelledby="free-title"><h2 id="free-title">${
-    isBeingTaken ? "Being registered" : "Free"
+    isBeingTaken ? "Being registered" : "Free to register"
   }</h2><p>${
     isBeingTaken
       ? "A registration of this name waits for a block."
-      : "Anyone can register this name now, and owns it then."
+      : "Anyone can register this name now."
   }</p>${
     !isBeingTaken &&
     html`<ul class="ways">${
-      desk && html`<li><a class="way" href="${registerLink(name)}">Register it in the desk</a></li>`
+      desk && html`<li><a class="button primary" href="${registerLink(name)}">Register it in the desk</a></li>`
     }${
       text !== undefined &&
       html`<li>In a terminal: <code class="break">svcd-cli register ${visible(shellWord(text))}</code></li>`
@@ -194,9 +197,9 @@ export interface NameViewOptions {
 export const nameView = (found: NameFound, { desk, full }: NameViewOptions): Html => {
   const { record: { name, value } } = found
   const expired = isGone(found)
-  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}${standingView(found.record, found)}${
-    pending(found.pending, found.now)
-  }${programsOf(found)}${
+  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}${
+    standingView(found.record, { moment: found, more: owner(found) })
+  }${pending(found.pending, found.now)}${programsOf(found)}${
     expired && freeView(name, { ...found, desk })
   }<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">${
     expired ? "Last value" : "Value"

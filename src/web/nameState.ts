@@ -87,15 +87,14 @@ export const ownerOf = (network: Network, script: Bytes): Html => {
 const secondsLeft = (blocks: number, { params, syncing }: Moment): number | undefined =>
   params.noRetargeting || syncing ? undefined : blocks * params.targetSpacing
 
-/** The rest of the sentence after `standing`. */
+/** The sentence after `standing`. */
 const detail = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
   const at = moment.tipHeight + left
-  if (left <= 0) return html`at ${blockView(at)}.`
+  if (left <= 0) return html`It was registered until ${blockView(at)}.`
   const seconds = secondsLeft(left, moment)
-  return html`${seconds === undefined ? "" : `${distance(seconds)}, ${quantityOf(left, "block")} from now, `}at block ${
-    grouped(at)
-  }, unless its owner renews it before.`
+  const when = seconds === undefined ? "" : `${distance(seconds)}, `
+  return html`It expires ${when}at block ${grouped(at)}, unless its owner renews it.`
 }
 
 const toneOf = (left: number, moment: Moment): string =>
@@ -122,10 +121,15 @@ export const standing = (record: NameEntry, moment: Moment): string => {
 }
 
 /** The state of a name first, above all else on its page. */
-export const standingView = (record: NameEntry, moment: Moment): Html =>
+export const standingView = (
+  record: NameEntry,
+  { moment, more }: { readonly moment: Moment; readonly more: Html }
+): Html =>
   html`<section id="state" class="card standing" aria-labelledby="state-title"><h2 id="state-title">${
     standing(record, moment)
-  }</h2>${lifeBar(record, moment)}<p class="muted">${detail(record, moment)}</p></section>`
+  }</h2>${blocksToExpiry(record, moment) > 0 && lifeBar(record, moment)}<p class="muted">${
+    detail(record, moment)
+  }</p>${more}</section>`
 
 /** Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {

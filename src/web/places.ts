@@ -29,3 +29,9 @@ export const transactionView = (txid: Bytes, options: TransactionLinkOptions = {
 
 export const addressView = (address: string): Html =>
   html`<a class="long-hash" href="${addressLink(address)}">${address}</a>`
+
+/** Its first and last characters, which people compare. */
+export const shortAddress = (address: string): Html =>
+  html`<a class="hash" href="${addressLink(address)}" title="${address}">${address.slice(0, 8)}…${
+    address.slice(-4)
+  }</a>`

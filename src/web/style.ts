@@ -51,6 +51,10 @@ button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--muted); }
 .primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .primary:hover { border-color: var(--text); }
+.button { display: inline-block; border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; background: var(--card); color: var(--text); text-decoration: none; font-weight: 600; }
+.button:hover { border-color: var(--muted); }
+.button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+.button.primary:hover { border-color: var(--text); }
 .out { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); padding-bottom: 1.5rem; }
 .card, .status, .fact { background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); }
@@ -146,8 +150,25 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .life { height: .5rem; margin: .2rem 0 .6rem; }
 .standing h2 { font-size: 1.15rem; }
 .ways { list-style: none; padding: 0; margin-top: .6rem; display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.2rem; }
-.way { display: inline-block; padding: .4rem .9rem; border-radius: .5rem; background: var(--link); color: var(--card); text-decoration: none; font-weight: 600; }
 .card > .choices { margin-bottom: .8rem; }
+.flows { display: grid; grid-template-columns: minmax(0, auto) minmax(3rem, 1fr) minmax(0, auto); gap: 0 .8rem; }
+.flows ul { list-style: none; padding: 0; display: grid; grid-auto-rows: 1fr; min-width: 0; }
+.flows li { display: flex; flex-direction: column; justify-content: center; padding: .35rem 0; font-size: .92rem; line-height: 1.65; min-width: 0; }
+.flows ul:first-child { text-align: right; }
+.flows li b { font-variant-numeric: tabular-nums; }
+.flows li a { text-decoration: none; }
+.flows li a:hover { text-decoration: underline; }
+.flows .name { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; max-width: 20rem; }
+.flow { position: relative; min-height: 5rem; }
+.flow svg { position: absolute; inset: 0; width: 100%; height: 100%; fill: var(--quiet); }
+.flow .flow-name { fill: var(--accent); }
+.flow .flow-fee { fill: var(--muted); }
+.flows .flow-name b { color: var(--accent); }
+.standing dl { margin-top: .8rem; }
+details + details { margin-top: .8rem; }
+details > summary h2 { display: inline; margin: 0; }
+details > summary h2 + * { margin-top: .8rem; }
+details[open] > summary { margin-bottom: .6rem; }
 [hidden] { display: none !important; }
 @media (max-width: 44rem) {
   .top { flex-wrap: nowrap; gap: .6rem; padding-top: .6rem; padding-bottom: .6rem; }
@@ -162,6 +183,8 @@ h1 .hash { font-size: .85em; white-space: normal; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
   .record > div { grid-template-columns: minmax(0, 1fr); }
+  .flows { grid-template-columns: minmax(0, 1.4fr) minmax(3rem, 1fr) minmax(0, 1.4fr); gap: 0 .4rem; }
+  .flows li { font-size: .82rem; }
   .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stack, .stack tbody, .stack th, .stack td { display: block; width: auto; }
   .stack tbody th, .stack .broad { grid-column: 1 / -1; }

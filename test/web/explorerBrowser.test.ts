@@ -35,6 +35,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   "missing",
   "namesExpiring",
   "search",
+  "searchExpired",
   "searchNothing",
   "unknownBlock",
   "unknownTransaction",
@@ -69,19 +70,25 @@ it.scoped.skipIf(chromium === undefined)(
       const coinbase = block.transactions[0] ?? assert.fail()
       const address = addressOf(chain.params.network, record.address) ?? assert.fail()
       const txid = displayHash(record.txid)
+      const large = yield* chain.block((yield* chain.headerAt(552))?.hash ?? assert.fail())
+      const [largest = ""] = large.transactions.toSorted((a, b) => b.outputs.length - a.outputs.length)
+        .map(({ txid }) => displayHash(txid))
       const targets: Readonly<Record<string, string>> = {
         overview: "/",
         name: "/?name=d%2Fembermapleb831",
         domain: "/?name=d%2Fprairiefjord2763f65b",
+        expired: "/?name=d%2Fsierra-indigo88338bc2",
         identity: "/?name=id%2Fember8520322b",
         missing: "/?name=d%2Fnothing",
         search: "/?q=d%2Fa",
         searchText: "/?q=onion",
+        searchExpired: "/?q=onion&expired=1",
         searchNothing: "/?q=no-such-thing-anywhere",
         blocks: "/blocks",
         block: `/block/${record.height}`,
         unknownBlock: "/block/99999",
         transaction: `/tx/${txid}?block=${record.height}`,
+        largeTransaction: `/tx/${largest}`,
         coinbase: `/tx/${displayHash(coinbase.txid)}`,
         unknownTransaction: `/tx/${"ab".repeat(32)}`,
         address: `/address/${address}`,

@@ -5,7 +5,7 @@ import { nameLink } from "../links.ts"
 import { listedValue } from "../valueView.ts"
 import { listedName } from "../visible.ts"
 
-const COMMITMENT = "commits to a name"
+export const COMMITMENT = "commits to a name"
 
 /** `registered d/example`. */
 export const operationLine = ({ operation, word = "" }: WordedOperation): Html =>
@@ -25,5 +25,7 @@ export const operationItem = (worded: WordedOperation, key: string): Html => {
     ? html`<li><span>${operationLine(worded)} <code class="break">${
       toHex(operation.commitment.subarray(0, SHOWN))
     }</code></span><span class="what">The name is not known before its registration.</span></li>`
-    : html`<li><span>${operationLine(worded)}</span>${listedValue(operation.value, key)}</li>`
+    : html`<li><span>${operationLine(worded)}</span><div><span class="what">Value</span> ${
+      listedValue(operation.value, key)
+    }</div></li>`
 }

@@ -12,6 +12,7 @@ import type { PageBody } from "../layout.ts"
 import { transactionLink } from "../links.ts"
 import { fact, headingView, pagesView, row } from "../parts.ts"
 import { blockView, shortTransaction } from "../places.ts"
+import { transactionFlow } from "./flowView.ts"
 import { operationItem } from "./operationView.ts"
 import { recipientView, scriptKind } from "./scriptWords.ts"
 import type {
@@ -109,26 +110,39 @@ const inputRow = (network: Network) => ({ coin, input: { prevout } }: InputRow):
 <td data-label="Amount" class="number">${coin === undefined ? "–" : amountText(coin.value)}</td>
 </tr>`
 
-const inputs = ({ inputs, network, page, place, transaction }: TransactionFound): Html => {
+/** Folded, as the picture has the same; open where it has not. */
+const listView = (
+  { isOpen, key, title }: { readonly key: string; readonly title: string; readonly isOpen: boolean },
+  content: Html
+): Html => {
+  const inside = html`<summary><h2>${title}</h2></summary>${content}`
+  return isOpen
+    ? html`<details open data-key="${key}">${inside}</details>`
+    : html`<details data-key="${key}">${inside}</details>`
+}
+
+const inputs = (found: TransactionFound): Html => {
+  const { inputs, network, page, place, transaction } = found
   const [first] = inputs
   const isUnknown = !transaction.isCoinbase && inputs.some(({ coin }) => coin === undefined)
-  return html`<section class="card" aria-labelledby="inputs-title"><h2 id="inputs-title">${
-    quantityOf(transaction.inputs.length, "input")
-  }</h2>${
-    first === undefined
-      ? html`<p class="muted">No more inputs on page ${grouped(page)}.</p>`
-      : transaction.isCoinbase
-      ? html`<ul class="operations">${coinbaseRow(first)}</ul>`
-      : html`<table class="stack"><caption class="out">Inputs of the transaction</caption><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
-        inputs.map(inputRow(network))
-      }</tbody></table>`
-  }${
-    isUnknown && html`<p class="muted">${
-      place._tag === "Pool"
-        ? "Spent coins that are not known were spent by another transaction meanwhile."
-        : "The node has no undo data of this block, so the spent coins are not known. A node that checked the block itself and did not prune it has them."
-    }</p>`
-  }</section>`
+  return listView(
+    { key: "inputs", title: quantityOf(transaction.inputs.length, "input"), isOpen: found.pages > 1 || isUnknown },
+    html`${
+      first === undefined
+        ? html`<p class="muted">No more inputs on page ${grouped(page)}.</p>`
+        : transaction.isCoinbase
+        ? html`<ul class="operations">${coinbaseRow(first)}</ul>`
+        : html`<table class="stack"><caption class="out">Inputs of the transaction</caption><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+          inputs.map(inputRow(network))
+        }</tbody></table>`
+    }${
+      isUnknown && html`<p class="muted">${
+        place._tag === "Pool"
+          ? "Spent coins that are not known were spent by another transaction meanwhile."
+          : "The node has no undo data of this block, so the spent coins are not known. A node that checked the block itself and did not prune it has them."
+      }</p>`
+    }`
+  )
 }
 
 const stateView = (state: OutputState | undefined): Html => {
@@ -159,23 +173,24 @@ const outputs = (found: TransactionFound): Html => {
   const { network, outputs, page, pages, place, spendersIndexed, transaction } = found
   const isVague = !spendersIndexed && outputs.some(({ state }) => state === "spent")
   const block = place._tag === "Block" ? place.info.height : undefined
-  return html`<section class="card" aria-labelledby="outputs-title"><h2 id="outputs-title">${
-    quantityOf(transaction.outputs.length, "output")
-  }</h2>${
-    outputs.length === 0
-      ? html`<p class="muted">No more outputs on page ${grouped(page)}.</p>`
-      : html`<table class="stack"><caption class="out">Outputs of the transaction</caption><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
-        outputs.map(outputRow(network))
-      }</tbody></table>`
-  }${
-    isVague &&
-    html`<p class="muted">Which transaction spent an output, a node with <code>-txospenderindex</code> knows.</p>`
-  }${
-    pagesView(
-      { page, pages, label: "Pages of the transaction", words: ["Before", "Next"] },
-      (page) => transactionLink(transaction.txid, { block, page })
-    )
-  }</section>`
+  return listView(
+    { key: "outputs", title: quantityOf(transaction.outputs.length, "output"), isOpen: pages > 1 },
+    html`${
+      outputs.length === 0
+        ? html`<p class="muted">No more outputs on page ${grouped(page)}.</p>`
+        : html`<table class="stack"><caption class="out">Outputs of the transaction</caption><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+          outputs.map(outputRow(network))
+        }</tbody></table>`
+    }${
+      isVague &&
+      html`<p class="muted">A node with <code>-txospenderindex</code> knows which transaction spent an output.</p>`
+    }${
+      pagesView(
+        { page, pages, label: "Pages of the transaction", words: ["Before", "Next"] },
+        (page) => transactionLink(transaction.txid, { block, page })
+      )
+    }`
+  )
 }
 
 const foundPage = (found: TransactionFound): Html => {
@@ -184,8 +199,10 @@ const foundPage = (found: TransactionFound): Html => {
     ? html`<span class="badge busy">pending</span>`
     : html`<span class="badge good">confirmed</span>`
   return html`${heading(html`<span class="hash">${displayHash(transaction.txid).slice(0, 12)}…</span> ${badge}`)}${
-    facts(found)
-  }${operations(found)}${record(found)}${inputs(found)}${outputs(found)}`
+    operations(found)
+  }${transactionFlow(found)}${facts(found)}<section class="card" aria-label="Inputs and outputs">${inputs(found)}${
+    outputs(found)
+  }</section>${record(found)}`
 }
 
 const missingWords = (missing: TransactionMissing): Html => {

@@ -6,16 +6,16 @@ import { type Figures, type Goal, goalLines } from "./goals.ts"
 const TITLE = "# Performance\n"
 
 const PREFACE =
-  `What svcd costs, for operators and for contributors. The first table has what svcd is judged by, from the figures of the sections below: \`ratio\` is svcd to the reference node, \`held\` says whether the figure is within its bar.
+  `The costs of svcd, for operators and contributors. The first table has the figures that svcd is judged by, taken from the sections below. \`ratio\` is svcd to the reference node; \`held\` is "yes" if the figure is within its bar.
 `
 
 const READING =
-  `Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which writes it; without a section the bench measures all of them.
-A section without a line "Measured on" was measured on 2026-11-21 or before. A goal is what a figure should reach; "Misses" has the
-figures that do not.
+  `Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which also writes the section. Without a section, the bench measures all of them.
+A section without a line "Measured on" was measured on or before 2026-11-21. A goal is a target for a figure; "Misses" lists the
+figures that fall short.
 
-Times depend on the machine and on what else it does: compare ratios and processor time. Where a run takes seconds, the middle
-of several counts. Two builds of svcd are compared as [Contributing](../CONTRIBUTING.md#comparing-two-builds) describes.
+Times depend on the machine and its load, so compare ratios and CPU times. Where runs take seconds, the figure is the median
+of several. To compare two builds of svcd, see [Contributing](../CONTRIBUTING.md#comparing-two-builds).
 `
 
 const shown = (value: unknown): string => {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
+import { NameExpired, requestedName } from "../names/errors.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
@@ -11,6 +11,7 @@ import type { ResolveOptions } from "./options.ts"
 import { isTooWeak, notSynced, type Requirement } from "./readiness.ts"
 import { fixedPart, recordAt } from "./record.ts"
 import { type FixedPart, type Freshness, freshnessOf, type NameRecord } from "./records.ts"
+import { absentName } from "./text.ts"
 
 export interface AnsweringParts {
   readonly params: ConsensusParams
@@ -67,7 +68,7 @@ export const makeAnswering = ({ params, report }: AnsweringParts): Answering => 
       // A missing block may have the name.
       if (!asOf.synced) return tooWeak(asOf, {})
       return record === undefined
-        ? new NameNotFound(requestedName(name))
+        ? absentName(name)
         : new NameExpired({ ...requestedName(name), updateHeight: record.height })
     }
   }

@@ -6,7 +6,7 @@ import { type Bytes, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { InvalidRequest } from "./errors.ts"
 import type { ChangeFilter, LiveFilter } from "./options.ts"
-import { nameBytes, namespaceBytes } from "./text.ts"
+import { changeFilter, nameBytes, namespaceBytes } from "./text.ts"
 
 /** Values of one part of a filter, as in a daemon. */
 const MAX_VALUES = 100
@@ -58,8 +58,9 @@ export const withoutLive = <W extends Pick<WantedChanges, "live">>(wanted: W, wh
   return kind === undefined ? Either.right(wanted) : invalid("types", `${kind}: ${why}`)
 }
 
-export const wantedChanges = (given: ChangeFilter | LiveFilter, network: Network): Read<WantedChanges> =>
+export const wantedChanges = (asked: ChangeFilter | LiveFilter, network: Network): Read<WantedChanges> =>
   Either.gen(function*() {
+    const given = yield* changeFilter(asked)
     const bytesOf = (text: string): Read<Bytes> => {
       const decoded = decodeAddress(network, text)
       return "destination" in decoded ? Either.right(scriptOf(decoded.destination)) : invalid("owner", decoded.error)

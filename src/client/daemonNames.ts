@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
+import { NameExpired, requestedName } from "../names/errors.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { NAME_FIND } from "../rpc/contract/names/find.ts"
@@ -16,7 +16,7 @@ import type { FindFilter, ListFilter, ResolveOptions } from "./options.ts"
 import { isTooWeak, notSynced, type Requirement, requiring } from "./readiness.ts"
 import { type Freshness, freshnessOf, type NameRecord, recordOf } from "./records.ts"
 import { foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
-import { limitOf, nameBytes, namespaceBytes } from "./text.ts"
+import { absentName, listing, nameBytes } from "./text.ts"
 
 const PAGE = 1_000
 
@@ -85,7 +85,7 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
         return yield* notSynced(asOf, report)
       }
       return yield* record === undefined
-        ? new NameNotFound(requestedName(bytes))
+        ? absentName(bytes)
         : new NameExpired({ ...requestedName(bytes), updateHeight: record.height })
     })
 
@@ -122,13 +122,11 @@ export const makeDaemonNames = ({ network, requireProof, rpc, sync }: DaemonName
         })
     ).pipe(Stream.flattenIterables)
 
-  const listNames = (
-    { limit, namespace, ...options }: ListFilter = {}
-  ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+  const listNames = (filter: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
     Effect.gen(function*() {
-      const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+      const { most, options: given, prefix } = yield* listing(filter)
       if (most === 0) return []
-      const found = scan(prefix, requiring(options, { requireProof }))
+      const found = scan(prefix, requiring(given, { requireProof }))
       return Array.from(yield* Stream.runCollect(Stream.take(found, most)))
     })
 

@@ -11,7 +11,7 @@ import { SEARCH_KEYS } from "../values/searchable.ts"
 import { InvalidRequest, NotSynced } from "./errors.ts"
 import type { FindFilter } from "./options.ts"
 import type { Freshness, NameRecord } from "./records.ts"
-import { namespaceBytes } from "./text.ts"
+import { findFilter, namespaceBytes } from "./text.ts"
 
 export interface WantedNames {
   readonly query: NameQuery
@@ -36,8 +36,9 @@ const wholeOf = (field: "changedSince" | "expiresWithin", given: number | undefi
 const textOf = (field: "text" | "value" | "owner", given: string | undefined): Read<string | undefined> =>
   given === undefined || typeof given === "string" ? Either.right(given) : invalid(field, "has to be a text")
 
-export const wantedNames = (given: FindFilter, network: Network): Read<WantedNames> =>
+export const wantedNames = (filter: FindFilter, network: Network): Read<WantedNames> =>
   Either.gen(function*() {
+    const given = yield* findFilter(filter)
     const [text, value, owner] = [
       yield* textOf("text", given.text),
       yield* textOf("value", given.value),

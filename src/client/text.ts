@@ -1,9 +1,13 @@
 import * as Either from "effect/Either"
+import { quoted } from "../base/safeText.ts"
 import { MAX_NAME_LENGTH, MAX_SPENDABLE_VALUE } from "../consensus/names.ts"
+import { NameNotFound, requestedName } from "../names/errors.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
-import { decodeText } from "../protocol/nameText.ts"
+import { decodeText, encodeText } from "../protocol/nameText.ts"
 import { nameFault } from "../values/nameFault.ts"
+import { readName } from "../values/readName.ts"
 import { InvalidRequest } from "./errors.ts"
+import type { ChangeFilter, FindFilter, ListFilter, LiveFilter } from "./options.ts"
 
 const bytesOf = (
   { field, most, text }: { readonly field: string; readonly text: string; readonly most: number }
@@ -28,7 +32,7 @@ export const namespaceBytes = (namespace: string | undefined): Either.Either<Byt
 
 const DEFAULT_LIMIT = 100
 
-export const limitOf = (limit: number | undefined): Either.Either<number, InvalidRequest> => {
+const limitOf = (limit: number | undefined): Either.Either<number, InvalidRequest> => {
   if (limit === undefined) return Either.right(DEFAULT_LIMIT)
   return Number.isInteger(limit) && limit >= 0
     ? Either.right(limit)
@@ -60,12 +64,90 @@ export const registrationBytes = <W extends string>(
   waits: ReadonlyArray<W>
 ): Either.Either<{ readonly name: Bytes; readonly value: Bytes }, InvalidRequest> =>
   Either.flatMap(operationBytes(given, waits), (bytes) => {
-    const fault = given.anyName === true ? undefined : nameFault(bytes.name)
+    const fault = given.anyName === true ? undefined : nameFault(bytes.name) ?? mistyped(given.name)
     return fault === undefined
       ? Either.right(bytes)
       : Either.left(
         new InvalidRequest({ field: "name", reason: `${fault}; the option anyName registers it all the same` })
       )
+  })
+
+/** Says which name the text means if that is another one, such as `d/x` for `x.bit`. */
+const mistyped = (name: string): string | undefined => {
+  const reading = readName(name)
+  if (reading._tag === "Unread") return reading.why.replace(/\.$/, "")
+  return reading.text === name ? undefined : `${quoted(name)} means ${reading.what}, the name ${quoted(reading.text)}`
+}
+
+/** For a name without a record. A text that means another name does not say that it is free. */
+export const absentName = (name: Bytes): NameNotFound | InvalidRequest => {
+  const text = encodeText(name, "utf8") ?? ""
+  // Applications may have names without a namespace.
+  const reason = /[/.]/.test(text) || text !== text.trim() ? mistyped(text) : undefined
+  return reason === undefined ? new NameNotFound(requestedName(name)) : new InvalidRequest({ field: "name", reason })
+}
+
+/** Refuses conditions that would be ignored, such as those of another call. */
+const checkedFilter = <A extends object>(
+  given: A,
+  { call, known }: { readonly call: string; readonly known: Readonly<Record<keyof A, true>> }
+): Either.Either<A, InvalidRequest> => {
+  const filter: unknown = given
+  if (typeof filter !== "object" || filter === null) {
+    return Either.left(
+      new InvalidRequest({ field: "filter", reason: "has to be an object such as { namespace: \"d/\" }" })
+    )
+  }
+  const unknown = Object.keys(given).find((field) => !Object.hasOwn(known, field))
+  return unknown === undefined ? Either.right(given) : Either.left(
+    new InvalidRequest({
+      field: unknown,
+      reason: `is not a condition of ${call}, which has ${Object.keys(known).join(", ")}`
+    })
+  )
+}
+
+const LIST_FIELDS: Readonly<Record<keyof ListFilter, true>> = { namespace: true, limit: true, requireProof: true }
+
+const FIND_FIELDS: Readonly<Record<keyof FindFilter, true>> = {
+  text: true,
+  key: true,
+  value: true,
+  owner: true,
+  namespace: true,
+  changedSince: true,
+  expiresWithin: true,
+  includeExpired: true,
+  requireProof: true
+}
+
+const CHANGE_FIELDS: Readonly<Record<keyof ChangeFilter, true>> = {
+  from: true,
+  types: true,
+  name: true,
+  namespace: true,
+  owner: true,
+  watched: true,
+  mine: true
+}
+
+export const findFilter = (given: FindFilter): Either.Either<FindFilter, InvalidRequest> =>
+  checkedFilter(given, { call: "findNames", known: FIND_FIELDS })
+
+export const changeFilter = <F extends ChangeFilter | LiveFilter>(given: F): Either.Either<F, InvalidRequest> =>
+  Either.map(checkedFilter<ChangeFilter | LiveFilter>(given, { call: "changes", known: CHANGE_FIELDS }), () => given)
+
+interface WantedList {
+  readonly prefix: Bytes
+  readonly most: number
+  readonly options: Pick<ListFilter, "requireProof">
+}
+
+export const listing = (given: ListFilter): Either.Either<WantedList, InvalidRequest> =>
+  Either.gen(function*() {
+    const { limit, namespace, requireProof } = yield* checkedFilter(given, { call: "listNames", known: LIST_FIELDS })
+    const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+    return { prefix, most, options: requireProof === undefined ? {} : { requireProof } }
   })
 
 export const operationBytes = <W extends string>(

@@ -14,7 +14,7 @@ import type { ChangeFilter, FindFilter, ListFilter, LiveChange, LiveFilter, Reso
 import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
-import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { listing, nameBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
@@ -89,11 +89,9 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         : answer(bytes, recent.record, sameFreshness(recent.tipHeight, lately.synced, "full"), options)
     }
 
-    const listNames = (
-      { limit, namespace, ...given }: ListFilter = {}
-    ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+    const listNames = (filter: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
       Effect.gen(function*() {
-        const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+        const { most, options: given, prefix } = yield* listing(filter)
         if (most === 0) {
           return []
         }

@@ -20,7 +20,7 @@ import type { ChangeFilter, FindFilter, ListFilter, LiveFilter, ResolveOptions }
 import { isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
-import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { listing, nameBytes } from "../client/text.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import * as LightNode from "../light/Light.ts"
@@ -87,11 +87,9 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       : answer(bytes, recent.record, freshness(light.height(), lately.synced, recent.proof), options)
   }
 
-  const listNames = (
-    { limit, namespace, ...given }: ListFilter = {}
-  ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+  const listNames = (filter: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
     Effect.gen(function*() {
-      const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+      const { most, options: given, prefix } = yield* listing(filter)
       const options = requiring(given, { requireProof })
       const [all, fresh] = yield* steady(Stream.runCollect(light.scan(prefix)))
       // Without the oldest blocks of the window, the list would lack names.

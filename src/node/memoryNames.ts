@@ -25,7 +25,7 @@ import { notSynced, progressOf, readyOf, REPORT_INTERVAL } from "../client/readi
 import { fixedPart, recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord, OperationResult } from "../client/records.ts"
 import { followRegistration, REGISTER_WAITS, UPDATE_WAITS } from "../client/registering.ts"
-import { limitOf, nameBytes, namespaceBytes, operationBytes, registrationBytes } from "../client/text.ts"
+import { listing, nameBytes, operationBytes, registrationBytes } from "../client/text.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import type { SyncReport } from "../light/syncReport.ts"
@@ -220,10 +220,10 @@ const make = (seeds: Readonly<Record<string, string>>) =>
         call(() =>
           Effect.flatMap(nameBytes(name), (bytes) => answer(bytes, chain.records.get(nameKey(bytes)), now(), options))
         ),
-      listNames: ({ limit, namespace } = {}) =>
+      listNames: (filter = {}) =>
         call(() =>
           Effect.gen(function*() {
-            const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+            const { most, prefix } = yield* listing(filter)
             const found = sorted().filter((entry) => hasPrefix(entry, prefix)).flatMap(recordOf)
               .filter(({ expired }) => !expired).slice(0, most)
             return most > 0 && found.length === 0 && isSyncing ? yield* tooWeak(now(), {}) : found

@@ -9,11 +9,11 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
 import type { OpenFailure } from "../client/errors.ts"
 import { type ClientConfig, NameClient } from "../client/NameClient.ts"
-import type { ChangeFilter, LiveChange, LiveFilter } from "../client/options.ts"
+import type { ChangeFilter, ListFilter, LiveChange, LiveFilter } from "../client/options.ts"
 import { ClientClosed } from "../client/promise/errors.ts"
 import { plainError } from "../client/promise/plainError.ts"
 import type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "../client/promise/PromiseClient.ts"
-import type { NameChange } from "../client/promise/records.ts"
+import type { NameChange, NameRecord } from "../client/promise/records.ts"
 
 /** Runs a `NameClient` for programs without Effect. */
 
@@ -166,12 +166,19 @@ export const open = async (
     return iterateUntil(types === undefined ? client.changes(filter) : client.changes({ types, ...filter }), signal)
   }
 
+  const listNames = (filter: (ListFilter & CallOptions) | null | undefined): Promise<ReadonlyArray<NameRecord>> => {
+    // A program without types may give a text, which the client refuses.
+    if (typeof filter !== "object" || filter === null) return run(client.listNames(filter ?? undefined), undefined)
+    const { signal, ...conditions } = filter
+    return run(client.listNames(conditions), signal)
+  }
+
   return {
     mode: client.mode,
     resolveName: (name, options) => run(client.resolveName(name, options ?? undefined), options?.signal),
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
-    listNames: (filter) => run(client.listNames(filter ?? undefined), filter?.signal),
+    listNames,
     findNames: ({ signal, ...filter }) => iterateUntil(client.findNames(filter), signal),
     changes,
     progress: ({ signal } = {}) => iterateUntil(client.progress, signal),

@@ -21,11 +21,11 @@ import type { FindFilter, ListFilter, ResolveOptions } from "../client/options.t
 import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameRecord, type OperationResult } from "../client/records.ts"
-import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { absentName, listing, nameBytes } from "../client/text.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound, requestedName } from "../names/errors.ts"
+import { NameExpired, requestedName } from "../names/errors.ts"
 import { queryMatcher } from "../names/search/nameQuery.ts"
 import { type Bytes, EMPTY, toHex } from "../protocol/bytes.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
@@ -147,7 +147,7 @@ const reading = ({ names, params, read, requireProof }: ReadingParts) => {
       // The name may be in a missing block.
       if (!asOf.synced) return yield* tooWeak(state, {})
       return yield* record === undefined
-        ? new NameNotFound(requestedName(bytes))
+        ? absentName(bytes)
         : new NameExpired({ ...requestedName(bytes), updateHeight: record.height })
     })
 
@@ -164,11 +164,9 @@ const reading = ({ names, params, read, requireProof }: ReadingParts) => {
     }
   }
 
-  const listNames = (
-    { limit, namespace, ...given }: ListFilter = {}
-  ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+  const listNames = (filter: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
     Effect.gen(function*() {
-      const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+      const { most, options: given, prefix } = yield* listing(filter)
       if (most === 0) return []
       const options = requiring(given, { requireProof })
       const found: Array<NameRecord> = []

@@ -29,7 +29,9 @@ describe("names that no program would read", () => {
       const { calls, client: names } = yield* client(({ method }) =>
         method === "name_autoregister" ? { code: -25, message: "asked" } : undefined
       )
-      for (const name of ["d/UPPER", "d/-x", "d/1", "d/", "id/With Space", "dd/"]) {
+      for (
+        const name of ["d/UPPER", "d/-x", "d/1", "d/", "id/With Space", "dd/", "x.bit", "x", "D/x", "d/bücher", " d/x"]
+      ) {
         const refused = yield* Effect.flip(names.registerName(name, "{}"))
         assert.deepInclude({ ...refused }, { _tag: "InvalidRequest", field: "name" }, name)
         assert.include(refused.message, "anyName", name)
@@ -41,6 +43,19 @@ describe("names that no program would read", () => {
       ]
       for (const one of asked) assert.strictEqual((yield* Effect.flip(one))._tag, "NameUnavailable")
       assert.lengthOf(callsOf(calls, "name_autoregister"), asked.length)
+    }))
+
+  it.scopedLive("are not called free by a daemon that has no record of them", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(({ method }) =>
+        method === "name_show" ? { code: -4, message: "name never existed" } : undefined
+      )
+      const { message, ...refused } = yield* Effect.flip(names.resolveName("www.x.bit"))
+      assert.deepInclude({ ...refused }, { _tag: "InvalidRequest", field: "name" })
+      assert.include(message, "\"www.x.bit\" means the domain x.bit, the name \"d/x\"")
+      for (const name of ["d/x", "x", "free text"]) {
+        assert.strictEqual((yield* Effect.flip(names.resolveName(name)))._tag, "NameNotFound", name)
+      }
     }))
 })
 

@@ -63,6 +63,24 @@ const scenario = ({ expire, names, register, undoLastBlock, update }: World) =>
     note(yield* failed(names.resolveName("x".repeat(256))))
     note(yield* failed(names.updateName("d/none", "{}")))
     note(yield* failed(names.registerName("d/UPPER", "{}")))
+    for (const typed of ["shop.bit", "www.Shop.bit", "https://shop.bit/", "D/shop", "d/Shop", " d/shop"]) {
+      for (const call of [names.resolveName(typed), names.registerName(typed, "{}")]) {
+        const { _tag, field } = yield* failed(call)
+        assert.deepStrictEqual([_tag, field], ["InvalidRequest", "name"], typed)
+      }
+    }
+    for (const filter of ["d/", { text: "shop" }, { Namespace: "d/" }]) {
+      const given = Object.assign(Object.create(null), { filter })
+      for (
+        const call of [
+          names.listNames(given.filter),
+          ...(typeof filter === "string" || "text" in filter ? [] : [Stream.runDrain(names.findNames(given.filter))]),
+          Stream.runDrain(names.changes(given.filter))
+        ]
+      ) {
+        assert.strictEqual((yield* failed(call))._tag, "InvalidRequest")
+      }
+    }
     note(yield* failed(names.registerName(NAME, "{}", { address: "nowhere" })))
     note(yield* names.listNames())
     sound(OperationResult, yield* register("1"))

@@ -3,9 +3,9 @@ import { ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { unixTime } from "../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
-import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
+import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
 import { newestOperations } from "../names/events/blockOperations.ts"
@@ -17,25 +17,31 @@ import { nameKey } from "../protocol/keys.ts"
 import { operationWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
-import { blocksTable, makeBlockReader } from "./explorer/blocksData.ts"
+import { makeBlockReader } from "./explorer/blocksData.ts"
 import { ago } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import type { PageBody } from "./layout.ts"
-import { nameLink, poolLink } from "./links.ts"
-import { fact } from "./parts.ts"
+import { blockLink, nameLink, namesLink, poolLink, transactionLink } from "./links.ts"
+import { stripView } from "./overview/blockStrip.ts"
+import { makeBlockWeights } from "./overview/blockWeights.ts"
+import { feesNow, feesView } from "./overview/fees.ts"
+import { peersView } from "./overview/peersView.ts"
+import { makeWaitingBlock } from "./overview/waitingBlock.ts"
+import { row } from "./parts.ts"
 import { blockView } from "./places.ts"
+import { largeSearchView } from "./searchField.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords } from "./syncWords.ts"
-import { listedName, visible } from "./visible.ts"
+import { listedName } from "./visible.ts"
 
 /** The section ids tell the script what to replace. */
 
 const MOST_COUNTED = 1_000
 
-const BLOCKS = 10
-const CHANGES = 10
-const PENDING = 5
-const PEERS = 30
+const BLOCKS = 8
+const CHANGES = 8
+const PENDING = 3
+const PEERS = 16
 
 /** Blocks searched for operations: six hours of a public network. */
 const SEARCHED_BLOCKS = 36
@@ -69,6 +75,7 @@ const makeOverview = Effect.gen(function*() {
   const status = yield* SyncStatus
   const reporter = yield* SyncReporter
   const expiring = yield* ExpiringNames
+  const estimator = yield* FeeEstimator
   const { params } = chain
 
   // Blocks of the second notice before an expiry: four weeks, or a part of the short life on regtest.
@@ -93,6 +100,8 @@ const makeOverview = Effect.gen(function*() {
 
   const deeds = yield* makeDeeds
   const blocksFrom = yield* makeBlockReader
+  const weightOf = yield* makeBlockWeights
+  const waitingBlock = yield* makeWaitingBlock
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
 
   const changes = Effect.gen(function*() {
@@ -134,7 +143,11 @@ const makeOverview = Effect.gen(function*() {
       onDemand: params.noRetargeting
     })
     const moving = behind || importing !== undefined
-    const waiting = pendingIn(pool)
+    const pending = pendingIn(pool)
+    const listed = yield* blocksFrom(tip.height, BLOCKS)
+    const blocks = yield* Effect.forEach(listed, (block) =>
+      // Not while each block would be read for one page only.
+      Effect.map(moving ? Effect.succeed(undefined) : weightOf(block.info), (weight) => ({ ...block, weight })))
     return {
       now,
       words,
@@ -144,9 +157,11 @@ const makeOverview = Effect.gen(function*() {
       // Not while blocks connect too fast to count names after each.
       names: moving ? undefined : yield* names.stats({ params, tipHeight: tip.height }),
       mempool: pool.info(),
-      blocks: yield* blocksFrom(tip.height, BLOCKS),
+      blocks,
+      waiting: moving || report.window !== undefined ? undefined : yield* waitingBlock(tip.height),
+      fees: feesNow(estimator, pool),
       changes: yield* changes,
-      pending: { newest: yield* deeds.settings(waiting.newest), total: waiting.total },
+      pending: { newest: yield* deeds.settings(pending.newest), total: pending.total },
       expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon,
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,
@@ -158,17 +173,38 @@ const makeOverview = Effect.gen(function*() {
 
 type Overview = Effect.Effect.Success<Effect.Effect.Success<typeof makeOverview>>
 
-const status = ({ words: { detail, progress, title, tone } }: Overview): Html =>
-  html`<section id="status" class="status ${tone}" aria-labelledby="status-title">
-<h1 id="status-title"><span class="dot" aria-hidden="true"></span>${title}</h1>
+const hero =
+  html`<div class="hero"><h1><label for="q">Look up a name on the Namecoin chain</label></h1>${largeSearchView}</div>`
+
+const peersText = ({ inbound, outbound }: Overview): string => quantityOf(inbound + outbound, "peer")
+
+/** One quiet line if all is well. */
+const calm = (overview: Overview): Html => {
+  const { now, report: { height, window }, tip, words: { detail, title } } = overview
+  return html`<section id="status" class="state good" aria-label="State of the node">
+<p><span class="dot" aria-hidden="true"></span><b>${title}</b><span>block ${
+    blockView(tip.height, grouped(tip.height))
+  }</span><span class="wide">${ago(tip.header.time, { now })}</span>${
+    window !== undefined && html`<span>names up to block ${grouped(height)}</span>`
+  }<span>${peersText(overview)}</span></p>${window !== undefined && html`<p class="muted">${detail}</p>`}
+</section>`
+}
+
+const status = (overview: Overview): Html => {
+  const { detail, progress, title, tone } = overview.words
+  return tone === "good" ?
+    calm(overview) :
+    html`<section id="status" class="status ${tone}" aria-labelledby="status-title">
+<h2 id="status-title"><span class="dot" aria-hidden="true"></span>${title}</h2>
 <p>${detail}</p>
 ${
-    progress !== undefined &&
-    html`<progress max="${progress.max}" value="${progress.value}" aria-label="Progress">${
-      grouped(100 * progress.value / progress.max)
-    } %</progress>`
-  }
+      progress !== undefined &&
+      html`<progress max="${progress.max}" value="${progress.value}" aria-label="Progress">${
+        grouped(100 * progress.value / progress.max)
+      } %</progress>`
+    }
 </section>`
+}
 
 /** In blocks. */
 const FOUR_WEEKS = 4_032
@@ -185,106 +221,69 @@ const expiringLine = ({ expiring }: Overview): Html => {
 </section>`
 }
 
-const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
-  if (window !== undefined) return fact("Names", grouped(window.names), `in the last blocks, proof: ${proof}`)
+const namesText = ({ names, report: { proof, window } }: Overview): string => {
+  if (window !== undefined) return `${grouped(window.names)} in recent blocks, proof: ${proof}`
   return names === undefined
-    ? fact("Names", "–", "counted once synced")
-    : fact("Active names", grouped(names.active), `${grouped(names.names - names.active)} expired`)
+    ? "counted once synced"
+    : `${grouped(names.active)} active, ${grouped(names.names - names.active)} expired`
 }
 
-const facts = (overview: Overview): Html => {
-  const { headers, inbound, mempool, now, outbound, tip, traffic } = overview
-  return html`<section id="facts" aria-label="Key figures"><dl class="facts">
-${
-    fact(
-      "Height",
-      grouped(tip.height),
-      headers > tip.height ? `of ${quantityOf(headers, "header")}` : html`last block ${ago(tip.header.time, { now })}`
-    )
-  }
-${fact("Peers", grouped(inbound + outbound), `${grouped(outbound)} out, ${grouped(inbound)} in`)}
-${namesFact(overview)}
-${
-    fact(
+const node = (overview: Overview): Html => {
+  const { headers, inbound, mempool, outbound, tip, traffic } = overview
+  return html`<section id="facts" class="card" aria-labelledby="facts-title">
+<h2 id="facts-title">This node</h2>
+<dl class="record">${
+    row("Height", html`${grouped(tip.height)}${headers > tip.height && ` of ${quantityOf(headers, "header")}`}`)
+  }${row("Names", html`<a href="${namesLink()}">${namesText(overview)}</a>`)}${
+    row(
       "Mempool",
-      html`<a href="${poolLink()}">${grouped(mempool.size)}</a>`,
-      `${mempool.size === 1 ? "transaction" : "transactions"}, ${sizeText(mempool.bytes)}`
+      html`<a href="${poolLink()}">${quantityOf(mempool.size, "transaction")}</a>, ${sizeText(mempool.bytes)}`
     )
-  }
-${fact("Traffic", sizeText(traffic.received), `received, ${sizeText(traffic.sent)} sent`)}
-</dl></section>`
-}
-
-const SIZE = { title: "Size", text: ({ size }: HeaderInfo) => size === 0 ? "–" : sizeText(size) }
-
-const blocks = ({ blocks, now }: Overview): Html =>
-  html`<section id="blocks" class="card" aria-labelledby="blocks-title">
-<h2 id="blocks-title">Recent blocks</h2>
-${blocksTable(blocks, { column: SIZE, when: (time) => ago(time, { now }) })}
+  }${row("Peers", html`${grouped(outbound)} outbound, ${grouped(inbound)} inbound`)}${
+    traffic.received + traffic.sent > 0 &&
+    row("Traffic", html`${sizeText(traffic.received)} received, ${sizeText(traffic.sent)} sent`)
+  }</dl>
 </section>`
+}
 
 const change = (now: number, { height, name, time, word }: Overview["changes"][number]): Html =>
-  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${word}${
-    time !== undefined && html` ${ago(time, { now })}`
-  }, ${blockView(height)}</span></li>`
+  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${word}</span><span class="when">${
+    time === undefined ? blockView(height) : html`<a href="${blockLink(height)}">${ago(time, { now })}</a>`
+  }</span></li>`
 
-const pendingChange = (now: number, { entry: { time }, operation: { name }, word }: WaitingSetting): Html =>
+const pendingChange = (
+  now: number,
+  { entry: { time, transaction }, operation: { name }, word }: WaitingSetting
+): Html =>
   html`<li><a href="${nameLink(name)}">${
     listedName(name)
-  }</a><span class="what"><span class="badge busy">pending</span> ${word}, seen ${ago(time, { now })}</span></li>`
+  }</a><span class="what"><span class="badge busy">pending</span> ${word}</span><span class="when"><a href="${
+    transactionLink(transaction.txid)
+  }">${ago(time, { now })}</a></span></li>`
 
 const changes = ({ changes, now, pending }: Overview): Html => {
   const hidden = pending.total - pending.newest.length
   return html`<section id="operations" class="card" aria-labelledby="operations-title">
-<h2 id="operations-title">Name operations</h2>
+<div class="section-head"><h2 id="operations-title">Name operations</h2><a href="${
+    namesLink({ order: "changed" })
+  }">All names</a></div>
 ${
     pending.total + changes.length === 0
       ? html`<p class="empty">No names were registered or updated in recent blocks.</p>`
-      : html`<ul class="operations">${pending.newest.map((each) => pendingChange(now, each))}${
+      : html`<ul class="operations timed">${pending.newest.map((each) => pendingChange(now, each))}${
         hidden > 0 && html`<li><a href="${poolLink({ names: true })}">${grouped(hidden)} more pending</a></li>`
       }${changes.map((each) => change(now, each))}</ul>`
   }
 </section>`
 }
 
-const milliseconds = (latency: number | undefined): string => latency === undefined ? "–" : `${grouped(latency)} ms`
-
-const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
-  html`<tr>
-<th scope="row" class="address">${visible(peer.name)}</th>
-<td data-label="Software" class="broad address">${
-    peer.hello.userAgent === "" ? "–" : visible(peer.hello.userAgent)
-  }</td>
-<td data-label="Direction">${peer.inbound ? "in" : "out"}</td>
-<td data-label="Protocol" class="number">${String(peer.hello.version)}</td>
-<td data-label="Height" class="number">${
-    grouped(Math.max(0, sync.syncedHeaders, sync.syncedBlocks, peer.hello.startHeight))
-  }</td>
-<td data-label="Ping" class="number">${milliseconds(peer.latency.last)}</td>
-<td data-label="Since">${ago(peer.connectedAt, { now })}</td>
-<td data-label="Received" class="number">${sizeText(peer.traffic.bytesReceived)}</td>
-<td data-label="Sent" class="number">${sizeText(peer.traffic.bytesSent)}</td>
-</tr>`
-
-const peers = ({ inbound, now, outbound, peers }: Overview): Html => {
-  const hidden = inbound + outbound - peers.length
-  return html`<section id="peers" class="card" aria-labelledby="peers-title">
-<h2 id="peers-title">Peers</h2>
-${
-    peers.length === 0
-      ? html`<p class="empty">No peers are connected. The node learns nothing new until one connects.</p>`
-      : html`<table class="stack"><caption class="out">Connected peers</caption>
-<thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Protocol</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
-<tbody>${peers.map(peerRow(now))}</tbody>
-</table>${hidden > 0 && html`<p class="muted">and ${grouped(hidden)} more</p>`}`
-  }
-</section>`
-}
+const peers = ({ inbound, now, outbound, peers }: Overview): Html =>
+  peersView({ now, peers, more: inbound + outbound - peers.length })
 
 const overviewView = (overview: Overview): Html =>
-  html`${status(overview)}${expiringLine(overview)}${facts(overview)}<div class="columns">${blocks(overview)}${
-    changes(overview)
-  }</div>${peers(overview)}`
+  html`${hero}${status(overview)}${expiringLine(overview)}${stripView(overview)}${
+    feesView(overview.fees)
+  }<div class="columns uneven">${changes(overview)}<div class="side">${node(overview)}${peers(overview)}</div></div>`
 
 /** With and without wallets. One overview serves all requests of some milliseconds. */
 export const makeOverviewPage = (overviewMs: number) =>
@@ -298,6 +297,7 @@ export const makeOverviewPage = (overviewMs: number) =>
       title: overview.words.title,
       now: overview.now,
       live: true,
+      largeSearch: true,
       // While many blocks come, each second would have its event.
       events: overview.words.tone === "good" ? "./events" : undefined,
       main: overviewView(overview)

@@ -177,6 +177,7 @@ export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => 
 /** Beside those of every document. */
 export const methodsShown = ({ path, query }: Pick<PageRequest, "path" | "query">): ReadonlyArray<string> => {
   if (path === "/" && (query.has("name") || query.has("hex"))) return ["name_history", "name_pending"]
+  if (path === "/" && !query.has("q")) return ["estimatesmartfee"]
   if (path.startsWith("/block")) return ["getblock", "getblockheader"]
   if (path.startsWith("/tx/")) return ["getrawtransaction"]
   if (path === "/mempool") return ["getmempoolinfo", "getrawmempool", "getrawtransaction"]

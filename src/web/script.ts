@@ -42,11 +42,18 @@ export const PAGE_SCRIPT = `"use strict";
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && main.contains(selection.anchorNode);
   };
+  const keyOf = (element) => element.getAttribute("href") || element.closest("details[id]")?.id || null;
   const put = (old, fresh) => {
-    const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    const focused = old.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+    for (const { id } of old.querySelectorAll("details[open][id]")) {
+      const same = [...fresh.querySelectorAll("details[id]")].find((each) => each.id === id);
+      if (same !== undefined) same.open = true;
+    }
+    const scrolled = old.querySelector(".strip")?.scrollLeft;
     old.replaceWith(fresh);
+    if (scrolled) fresh.querySelector(".strip").scrollLeft = scrolled;
     if (focused === null) return;
-    for (const link of fresh.querySelectorAll("a")) if (link.getAttribute("href") === focused) return link.focus({ preventScroll: true });
+    for (const each of fresh.querySelectorAll("a, summary")) if (keyOf(each) === focused) return each.focus({ preventScroll: true });
   };
   const show = (page) => {
     const fresh = page.querySelector("main");

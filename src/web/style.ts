@@ -89,6 +89,10 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 .operations li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .1rem 1rem; padding: .38rem 0; border-top: 1px solid var(--line); }
 .operations li:first-child { border-top: 0; padding-top: 0; }
 .operations a { min-width: 0; max-width: 100%; }
+.timed li { display: grid; grid-template-columns: minmax(0, 1fr) auto 5.5rem; align-items: baseline; }
+.timed li > a { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.operations .when { text-align: right; white-space: nowrap; font-size: var(--small); }
+.operations .when a { color: var(--muted); text-decoration: none; }
 .what, .muted, .empty { color: var(--muted); }
 .what { font-size: .88rem; }
 .date { color: var(--muted); font-size: .85em; }
@@ -96,6 +100,46 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 .name { white-space: pre-wrap; unicode-bidi: isolate; }
 .mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em var(--mono); white-space: nowrap; unicode-bidi: isolate; }
 .badge { display: inline-block; font-size: .78rem; font-weight: 600; line-height: 1.4; padding: .1em .6em; border-radius: 1rem; color: var(--tone, var(--muted)); background: var(--tone-back, var(--line)); vertical-align: middle; white-space: nowrap; }
+main > * { min-width: 0; }
+.hero { padding: 1.75rem 0 .25rem; display: grid; gap: .9rem; }
+.hero h1 { font-size: clamp(1.5rem, 5vw, 2.125rem); font-weight: 650; }
+.state p { display: flex; flex-wrap: wrap; align-items: center; gap: .15rem .55rem; font-size: .95rem; font-variant-numeric: tabular-nums; }
+.state span + span::before, .state b + span::before { content: "·"; margin-right: .55rem; color: var(--muted); }
+.section-head { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; }
+.section-head a { text-decoration: none; font-size: var(--small); white-space: nowrap; }
+.strip { position: relative; list-style: none; padding: .25rem; margin: -.25rem; display: grid; grid-auto-flow: column; grid-auto-columns: minmax(7.1rem, 1fr); gap: .5rem; overflow-x: auto; scroll-snap-type: x proximity; scrollbar-width: thin; }
+.strip li { scroll-snap-align: start; scroll-margin-left: .25rem; }
+.tile { display: grid; height: 100%; align-content: start; gap: .05rem; padding: .7rem .75rem .75rem; color: var(--text); text-decoration: none; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); font-size: var(--tiny); font-variant-numeric: tabular-nums; white-space: nowrap; }
+.tile:hover { border-color: var(--accent); }
+.tile > b { font-size: 1.125rem; line-height: 1.3; color: var(--link); }
+.tile.waiting { background: var(--accent-back); border: 1px dashed var(--accent); }
+.tile.waiting .muted { color: var(--text); }
+.tile .names-count { font-weight: 650; }
+.tile abbr { text-decoration: none; }
+.squares { display: block; width: 100%; margin: .5rem 0 .45rem; }
+.squares path, .key { fill: none; stroke: var(--quiet); stroke-width: 3; stroke-dasharray: 3 1; }
+.squares .of-names { stroke: var(--accent); }
+.gauge { display: block; width: 100%; height: .3rem; border-radius: 1rem; margin: .45rem 0 .1rem; fill: var(--line); }
+.gauge .used { fill: var(--accent); }
+.legend { margin-top: .5rem; color: var(--muted); font-size: var(--tiny); }
+.key { display: inline-block; width: .65rem; height: .65rem; margin-right: .45rem; background: var(--accent); }
+.facts.plain .fact { border: 0; padding: 0; background: none; box-shadow: none; }
+.fact small { font-size: .7em; font-weight: 500; color: var(--muted); white-space: nowrap; }
+.facts + p { margin-top: .7rem; }
+.columns.uneven { align-items: stretch; grid-template-columns: minmax(0, 1.55fr) minmax(0, 1fr); }
+.side { display: grid; grid-template-rows: auto 1fr; gap: 1rem; min-width: 0; }
+.side .record > div { grid-template-columns: 6rem minmax(0, 1fr); }
+.side .record { gap: .35rem; font-size: .95rem; }
+.lines { list-style: none; padding: 0; font-size: .95rem; }
+.lines > li { border-top: 1px solid var(--line); }
+.lines > li:first-child { border-top: 0; }
+.lines summary { display: grid; grid-template-columns: .6rem minmax(0, 1fr) auto 4.5rem; gap: .5rem; align-items: baseline; padding: .4rem 0; }
+.lines summary::-webkit-details-marker { display: none; }
+.lines summary::before { content: "›"; color: var(--muted); font-weight: 700; }
+.lines [open] > summary::before { transform: rotate(90deg); }
+.lines summary .address, .timed .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.lines .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.lines .record { padding: .2rem 0 .7rem 1.1rem; }
 .name-head h1 { margin-top: .1rem; }
 .name-head .long { font-size: 1.1rem; text-wrap: wrap; }
 .value { background: var(--code); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; margin-bottom: .5rem; max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; unicode-bidi: isolate; }
@@ -189,6 +233,12 @@ details[open] > summary { margin-bottom: .6rem; }
   .stack, .stack tbody, .stack th, .stack td { display: block; width: auto; }
   .stack tbody th, .stack .broad { grid-column: 1 / -1; }
   .facts .fact:last-child:nth-child(odd) { grid-column: 1 / -1; }
+  main > * { min-width: 0; }
+.hero { padding-top: .75rem; }
+  .search.large input, .search.large button { font-size: 1rem; padding: .7rem .85rem; }
+  .columns.uneven { grid-template-columns: minmax(0, 1fr); }
+  .timed li { grid-template-columns: minmax(0, 1fr) auto; gap: 0 .75rem; }
+  .timed .what { grid-column: 1; grid-row: 2; }
   .stack tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1rem; padding: .6rem 0; border-top: 1px solid var(--line); }
   .stack tr:first-child { border-top: 0; padding-top: 0; }
   .stack th, .stack td { border: 0; padding: .1rem 0; }

@@ -41,6 +41,7 @@ export const poolWith = (
 ): typeof Mempool.Service => ({
   ...pool,
   entries: () => entries,
+  chunks: () => entries.map((entry) => chunkOf(entry)),
   info: () => ({
     ...pool.info(),
     size: entries.length,

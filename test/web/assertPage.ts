@@ -11,7 +11,7 @@ const contentOf = ({ body }: Page): string =>
 /** Elements of all pages. Any other element was injected. */
 const ELEMENTS = new Set(
   ("html head meta title link body a header span form label input button main section h1 h2 p dl div dt dd b time " +
-    "table caption thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress base svg desc rect path")
+    "table caption thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress base svg desc rect path small")
     .split(" ")
 )
 

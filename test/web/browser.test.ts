@@ -25,18 +25,20 @@ it.scopedLive.skipIf(chromium === undefined)(
       yield* Effect.promise(async () => {
         const { faults, page, requests } = await watched(opened, 1_200)
         await page.goto(`${origin}/`)
-        assert.strictEqual(await heading(page), "Up to date")
+        assert.strictEqual(await heading(page), "Look up a name on the Namecoin chain")
+        assert.include(await page.evaluate("document.querySelector('#status').innerText"), "Up to date")
         assert.strictEqual(await overflow(page), 0)
 
-        // Returning to the overview refreshes it at once; unchanged parts stay, with their focus.
-        await page.evaluate("window.stays = true; document.querySelector('#operations a').focus()")
-        const focused = await page.evaluate("document.activeElement.href")
-        assert.strictEqual(await numberOf(page, "document.querySelectorAll('#peers tbody tr').length"), 1)
+        // Returning to the overview refreshes it at once; unchanged parts stay, and what is open in others stays open.
+        await page.evaluate("window.stays = document.querySelector('#operations')")
+        assert.strictEqual(await numberOf(page, "document.querySelectorAll('#peers li').length"), 1)
+        await page.click("#peers summary")
         later = true
         await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-        await page.waitForFunction("document.querySelectorAll('#peers tbody tr').length === 2", { timeout: 20_000 })
-        assert.isTrue(await page.evaluate("window.stays"))
-        assert.strictEqual(await page.evaluate("document.activeElement.href"), focused)
+        await page.waitForFunction("document.querySelectorAll('#peers li').length === 2", { timeout: 20_000 })
+        assert.isTrue(await page.evaluate("window.stays === document.querySelector('#operations')"))
+        assert.strictEqual(await page.evaluate("document.activeElement.parentElement.id"), "peer-1")
+        assert.strictEqual(await numberOf(page, "document.querySelectorAll('#peers [open]').length"), 1)
 
         const hasNote = (hidden: boolean) =>
           page.waitForFunction(`document.getElementById("note").hidden === ${hidden}`, { timeout: 20_000 })
@@ -69,7 +71,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await page.goto(`${origin}/`)
         assert.strictEqual(await page.$eval("#pause", (button) => button.getAttribute("hidden")), "")
         await page.type("#q", "d/embermapleb831")
-        await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")])
+        await Promise.all([page.waitForNavigation(), page.click("form button")])
         assert.strictEqual(page.url(), `${origin}/?name=d%2Fembermapleb831`)
 
         // A page that is not found returns 404, and the browser logs that to the console.

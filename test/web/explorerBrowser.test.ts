@@ -42,6 +42,11 @@ const PLAIN: ReadonlySet<string> = new Set([
   "wrong"
 ])
 
+/** Smallest units per kvB, by target. */
+const RATES = new Map(
+  [2, 3, 6, 12, 24, 72, 144, 504, 1_008].map((target) => [target, 100_000 + Math.round(400_000 / target)])
+)
+
 /** Shortly after the last block of the chain. Set before the node starts: its fibers would run through all years. */
 const NOW = 1_700_308_325_000
 
@@ -63,7 +68,7 @@ it.scoped.skipIf(chromium === undefined)(
   "every page is accessible and fits in light, dark and on a phone, and can be used by search and keyboard",
   () =>
     Effect.gen(function*() {
-      const { chain, names, pool } = yield* MethodNode
+      const { chain, fees, names, pool } = yield* MethodNode
       const record = yield* names.resolve(Buffer.from("d/embermapleb831"))
       const info = yield* chain.headerAt(record.height)
       const block = yield* chain.block(info?.hash ?? assert.fail())
@@ -102,7 +107,10 @@ it.scoped.skipIf(chromium === undefined)(
       const waiting = block.transactions.slice(1).map((transaction, at) =>
         entryOf(transaction, { fee: 70_000 * (at + 1), time: NOW / 1000 - 400 * (block.transactions.length - at) })
       )
-      const handler = yield* statusPageOf([peer(1), peer(2)], { pool: poolWith(pool, waiting) })
+      const handler = yield* statusPageOf([peer(1), peer(2)], {
+        pool: poolWith(pool, waiting),
+        fees: { ...fees, estimateSmart: (target) => ({ feeRate: RATES.get(target), blocks: target }) }
+      })
       yield* eventually(
         "the search index is built",
         Effect.zipRight(

@@ -86,6 +86,7 @@ export interface PageNode {
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
   readonly pool?: typeof Mempool.Service
+  readonly fees?: typeof FeeEstimator.Service
   /** Whether the node has no peers by choice. */
   readonly offline?: boolean
   readonly manager?: typeof PeerManager.Service
@@ -96,6 +97,7 @@ export const pagesOf = (
   {
     blocksOnly = false,
     chain: givenChain,
+    fees: givenFees,
     light = false,
     manager = peerManager(),
     names: given,
@@ -118,7 +120,7 @@ export const pagesOf = (
       Effect.provideService(ExpiringNames, expiring),
       Effect.provide(servicesOf(givenChain ?? chain)),
       Effect.provideService(Mempool, givenPool ?? pool),
-      Effect.provideService(FeeEstimator, fees),
+      Effect.provideService(FeeEstimator, givenFees ?? fees),
       Effect.provideService(TxIndex, txIndex),
       Effect.provideService(Indexes, indexes),
       Effect.provideService(SyncStatus, { ...status, offline: Effect.succeed(offline) }),

@@ -83,7 +83,7 @@ describe("wanted", () => {
 
 describe("methodsShown", () => {
   it.each([
-    ["/", []],
+    ["/", ["estimatesmartfee"]],
     ["/names", []],
     ["/address/x", []],
     ["/blocks", ["getblock", "getblockheader"]],

@@ -29,6 +29,11 @@ export const searchLink = ({ after, expired = false, text }: PageOfSearch): stri
     after === undefined ? "" : `&after=${encodeURIComponent(after)}`
   }`
 
+const queryOf = (parts: ReadonlyArray<string>): string => {
+  const given = parts.filter((part) => part !== "")
+  return given.length === 0 ? "" : `?${given.join("&")}`
+}
+
 export interface NameLinkOptions {
   /** Of the history, from 1 on. */
   readonly page?: number
@@ -50,8 +55,8 @@ export const poolLink = ({ names = false, order = "newest", page = 1 }: Partial<
     order === "newest" ? "" : `order=${order}`,
     names ? "names=1" : "",
     page > 1 ? `page=${page}` : ""
-  ].filter((part) => part !== "")
-  return parts.length === 0 ? "./mempool" : `./mempool?${parts.join("&")}`
+  ]
+  return `./mempool${queryOf(parts)}`
 }
 
 export const blocksLink = ({ from }: { readonly from?: number | undefined } = {}): string =>
@@ -76,11 +81,15 @@ export const transactionLink = (txid: Bytes, { block, page = 1 }: TransactionLin
     : `./tx/${displayHash(txid)}?block=${block}${pageOf(page, "&")}`
 
 export interface AddressLinkOptions {
+  /** Whether to list names that have expired instead of those that it owns. */
+  readonly expired?: boolean | undefined
   readonly after?: string | undefined
 }
 
-export const addressLink = (address: string, { after }: AddressLinkOptions = {}): string =>
-  `./address/${encodeURIComponent(address)}${after === undefined ? "" : `?after=${encodeURIComponent(after)}`}`
+export const addressLink = (address: string, { after, expired = false }: AddressLinkOptions = {}): string => {
+  const query = queryOf([expired ? "expired=1" : "", after === undefined ? "" : `after=${encodeURIComponent(after)}`])
+  return `./address/${encodeURIComponent(address)}${query}`
+}
 
 export const namesLink = ({ after, expired = false, order = "name", prefix = "" }: Partial<NameList> = {}): string => {
   const parts = [
@@ -88,6 +97,6 @@ export const namesLink = ({ after, expired = false, order = "name", prefix = "" 
     prefix === "" ? "" : `prefix=${encodeURIComponent(prefix)}`,
     expired ? "expired=1" : "",
     after === undefined ? "" : `after=${encodeURIComponent(after)}`
-  ].filter((part) => part !== "")
-  return parts.length === 0 ? "./names" : `./names?${parts.join("&")}`
+  ]
+  return `./names${queryOf(parts)}`
 }

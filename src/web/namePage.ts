@@ -18,7 +18,7 @@ import { makeDeeds, type WaitingSetting } from "./deeds.ts"
 import { ago, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import type { PageBody } from "./layout.ts"
-import { nameEventsLink, nameLink, registerLink } from "./links.ts"
+import { nameEventsLink, nameLink, registerLink, transactionLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
 import {
   absent,
@@ -132,11 +132,10 @@ const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): 
   const { entry, time } = each
   return html`<tr>
 <th scope="row">${blockView(entry.height, grouped(entry.height))}</th>
-<td data-label="Time">${time === undefined ? "–" : dated(time, { now })}</td>
-<td data-label="Operation">${deed(each, params)}</td>
-<td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
-<td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>
-<td data-label="Transaction" class="broad">${shortTransaction(entry.txid, { block: entry.height })}</td>
+<td class="when">${time === undefined ? "–" : dated(time, { now })}</td>
+<td class="deed"><a href="${transactionLink(entry.txid, { block: entry.height })}">${deed(each, params)}</a></td>
+<td class="value-cell wide">${listedValue(entry.value, `value-${at}`)}</td>
+<td class="owner-cell wide">${ownerOf(params.network, entry.address)}</td>
 </tr>`
 }
 
@@ -148,8 +147,8 @@ const pager = ({ page, pages, record: { name } }: NameFound): Html =>
 
 const history = (found: NameFound): Html =>
   html`<section id="history" class="card" aria-labelledby="history-title"><h2 id="history-title">History</h2>
-<table class="stack history"><caption class="out">Operations on this name, newest first</caption>
-<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col">Value</th><th scope="col">Owner</th><th scope="col">Transaction</th></tr></thead>
+<table class="brief history"><caption class="out">Operations on this name, newest first</caption>
+<thead><tr><th scope="col">Block</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col" class="wide">Value</th><th scope="col" class="wide">Owner</th></tr></thead>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`
 
@@ -164,28 +163,37 @@ const programsOf = (found: NameFound): Html => {
 const isOffered = (name: Bytes): boolean =>
   name.length > 0 && name.length <= MAX_NAME_LENGTH && nameFault(name) === undefined
 
-/** For a name without an owner. */
-const freeView = (
-  name: Bytes,
-  { desk, pending, syncing }: Pick<NameMissing, "pending" | "syncing"> & { readonly desk: boolean }
-): Html => {
-  if (syncing || !isOffered(name)) return NOTHING
-  const isBeingTaken = pending.some(({ operation }) => operation.op === "name_firstupdate")
+interface FreeName extends Moment {
+  readonly pending: ReadonlyArray<WaitingSetting>
+  readonly desk: boolean
+  /** It had an owner once. */
+  readonly expired: boolean
+}
+
+const FREE = { title: "Free to register", text: "Anyone can register this name now." }
+const TAKEN = { title: "Being registered", text: "A registration of this name waits for a block." }
+
+const waysView = (name: Bytes, desk: boolean): Html => {
   const text = encodeText(name, "utf8")
+  return html`<ul class="ways">${
+    desk && html`<li><a class="button primary" href="${registerLink(name)}">Register it in the desk</a></li>`
+  }${
+    text !== undefined &&
+    html`<li>In a terminal: <code class="break">svcd-cli register ${visible(shellWord(text))}</code></li>`
+  }</ul>`
+}
+
+/** A name without an owner, and how to become it. */
+const freeView = (name: Bytes, free: FreeName): Html => {
+  const { desk, expired, pending, syncing } = free
+  const isBeingTaken = pending.some(({ operation }) => operation.op === "name_firstupdate")
+  const isFree = !syncing && isOffered(name)
+  if (expired && !isFree) return NOTHING
+  const { text, title } = isBeingTaken ? TAKEN : FREE
   return html`<section id="free" class="card" aria-labelledby="free-title"><h2 id="free-title">${
-    isBeingTaken ? "Being registered" : "Free to register"
-  }</h2><p>${
-    isBeingTaken
-      ? "A registration of this name waits for a block."
-      : "Anyone can register this name now."
-  }</p>${
-    !isBeingTaken &&
-    html`<ul class="ways">${
-      desk && html`<li><a class="button primary" href="${registerLink(name)}">Register it in the desk</a></li>`
-    }${
-      text !== undefined &&
-      html`<li>In a terminal: <code class="break">svcd-cli register ${visible(shellWord(text))}</code></li>`
-    }</ul>`
+    isFree ? title : "Not registered"
+  }</h2>${!expired && absent(free)}${isFree && html`<p>${text}</p>`}${
+    isFree && !isBeingTaken && waysView(name, desk)
   }</section>`
 }
 
@@ -200,7 +208,7 @@ export const nameView = (found: NameFound, { desk, full }: NameViewOptions): Htm
   return html`${behind(found)}${heading(name, stateBadge(found.record, found))}${
     standingView(found.record, { moment: found, more: owner(found) })
   }${pending(found.pending, found.now)}${programsOf(found)}${
-    expired && freeView(name, { ...found, desk })
+    expired && freeView(name, { ...found, desk, expired })
   }<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">${
     expired ? "Last value" : "Value"
   }</h2>${valueView(value, full, nameLink(name, { full: true }))}</section>${record(found)}${history(found)}`
@@ -208,9 +216,7 @@ export const nameView = (found: NameFound, { desk, full }: NameViewOptions): Htm
 
 const missingView = (name: Bytes, missing: NameMissing, desk: boolean): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
-<section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${
-    freeView(name, { ...missing, desk })
-  }${suggestions(missing)}`
+${pending(missing.pending, missing.now)}${freeView(name, { ...missing, desk, expired: false })}${suggestions(missing)}`
 
 /** `undefined` after the last page of a history. */
 export const makeNamePage = ({ desk }: Pick<NameViewOptions, "desk">) =>

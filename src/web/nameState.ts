@@ -134,7 +134,7 @@ export const standingView = (
 /** Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
-  if (left <= 0) return html`${badgeOf("expired")} ${quantityOf(-left, "block")} ago`
+  if (left <= 0) return html`${badgeOf("expired")} <span class="wide">${quantityOf(-left, "block")} ago</span>`
   const seconds = secondsLeft(left, moment)
   return html`${expiresSoon(left, moment) && html`${badgeOf("soon")} `}${
     seconds === undefined ? `in ${quantityOf(left, "block")}` : day(moment.now + seconds)

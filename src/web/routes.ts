@@ -47,7 +47,7 @@ export type Wanted =
     readonly block: number | undefined
     readonly page: number
   }
-  | { readonly _tag: "Address"; readonly text: string; readonly after?: string }
+  | { readonly _tag: "Address"; readonly text: string; readonly expired: boolean; readonly after?: string }
   | { readonly _tag: "Names"; readonly list: NameList }
   | { readonly _tag: "Pool"; readonly list: PoolList }
   | { readonly _tag: "Activity" }
@@ -139,7 +139,8 @@ const blocksOf = (query: URLSearchParams): Wanted => {
 
 const addressOf = (text: string, query: URLSearchParams): Wanted => {
   const after = query.get("after")
-  return after === null ? { _tag: "Address", text } : { _tag: "Address", text, after }
+  const address = { _tag: "Address" as const, text, expired: query.get("expired") === "1" }
+  return after === null ? address : { ...address, after }
 }
 
 export interface PageTarget {

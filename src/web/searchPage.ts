@@ -7,7 +7,7 @@ import { type FoundNames, NameDb, type NameEntry, type NameQuery } from "../name
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import type { Network } from "../protocol/networks.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { namesMeant } from "../values/readName.ts"
+import { namesMeant, readName } from "../values/readName.ts"
 import { foldedText, itemSearch, SHORTEST_TEXT } from "../values/searchable.ts"
 import { namesTable } from "./explorer/namesPage.ts"
 import type { TransactionReader } from "./explorer/transactionData.ts"
@@ -19,7 +19,7 @@ import { moreView, tab } from "./parts.ts"
 import { type FoundPlace, placeMeant } from "./placeMeant.ts"
 import { addressView, blockView, transactionView } from "./places.ts"
 import { listedRecord, makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
-import { visible } from "./visible.ts"
+import { listedName, visible } from "./visible.ts"
 
 interface FieldQuery {
   readonly query: NameQuery
@@ -111,6 +111,13 @@ const missingBlock = (text: string, { params, syncing, tipHeight }: SearchFound)
     }.</p>`
 }
 
+/** How the text was read, and where the name that it means can be registered. */
+const readingView = (text: string): Html => {
+  const read = readName(text)
+  if (read._tag === "Unread") return html`<p>${visible(read.why)}</p>`
+  return html`<p>Read as ${visible(read.what)}: <a href="${nameLink(read.name)}">${listedName(read.name)}</a>.</p>`
+}
+
 const meanings = (text: string, found: SearchFound): Html => {
   const { exact, guessed, place, syncing } = found
   if (!guessed) return NOTHING
@@ -119,7 +126,7 @@ const meanings = (text: string, found: SearchFound): Html => {
     if ((found.saying?.records.length ?? 0) > 0) return NOTHING
     return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">${
       syncing ? "Not known yet" : "No such name"
-    }</h2>${missingBlock(text, found)}${absent(found)}</section>`
+    }</h2>${missingBlock(text, found)}${readingView(text)}${absent(found)}</section>`
   }
   return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">Possible matches</h2><ul class="operations">${
     place !== undefined && placeItem(place)

@@ -227,6 +227,15 @@ details[open] > summary { margin-bottom: .6rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
   .record > div { grid-template-columns: minmax(0, 1fr); }
+  .brief thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .brief, .brief tbody { display: block; }
+  .brief tr { display: flex; gap: .75rem; align-items: baseline; border-top: 1px solid var(--line); }
+  .brief tbody tr:first-child { border-top: 0; }
+  .brief th, .brief td { border: 0; padding: .45rem 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .brief th, .brief .number, .brief .when { flex: none; }
+  .brief td, .names.brief th { flex: 1; }
+  .brief .date { display: none; }
+  .brief .name { white-space: pre; overflow-wrap: normal; }
   .flows { grid-template-columns: minmax(0, 1.4fr) minmax(3rem, 1fr) minmax(0, 1.4fr); gap: 0 .4rem; }
   .flows li { font-size: .82rem; }
   .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -245,11 +254,9 @@ details[open] > summary { margin-bottom: .6rem; }
   .stack th.number, .stack td.number { text-align: left; }
   .stack tbody th { font-weight: 600; }
   .stack td::before { content: attr(data-label); display: block; color: var(--muted); font-size: .8rem; line-height: 1.3; }
-  .names tbody th { width: auto; }
   .stack td[data-label=""]::before { content: none; }
   .stack td.number { white-space: normal; overflow-wrap: anywhere; }
   .sections { display: grid; gap: 0; }
   .sections a { padding: .6rem .75rem; }
-  .history tbody th::before { content: "Block "; }
 }
 `

@@ -71,7 +71,7 @@ layer(methodNode())("on a chain full of names", (it) => {
         ...{ now: 0, tipHeight: 5, params: paramsOf(mainnet), syncing: false, pending: [] },
         ...{ record: entry, history: [{ entry, time: 0, before }], total: 2, page: 1, pages: 1 }
       }, { full: true, desk: false })
-      return /data-label="Operation">([^<]*)</.exec(page)?.[1]
+      return /class="deed"><a [^>]*>([^<]*)</.exec(page)?.[1]
     })
     assert.deepStrictEqual(deeds, ["renewed", "renewed, new address", "renewed"])
   })
@@ -89,10 +89,10 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.match(page.body, /<dt>Transactions<\/dt><dd><b>7<\/b>/)
       assert.match(page.body, /(renewed|updated)[a-z, ]*<\/span> <a href="\?name=d%2Fembermapleb831">/)
       assert.include(page.body, "commits to a name")
-      assert.include(page.body, "0.00001406 NMC")
+      assert.include(page.body, ">0.00001406</td>")
       assert.match(
         page.body,
-        /<dt>Time<\/dt><dd><time [^>]*>[^<]*<\/time> <span class="date">2023-11-\d\d \d\d:\d\d UTC</
+        /<dt>Time<\/dt><dd><b><time [^>]*>[^<]*<\/time><\/b><span>2023-11-\d\d \d\d:\d\d UTC</
       )
       assert.include(page.body, "<base href=\"../\">")
       assert.include(page.body, "href=\"./block/589#main\"")
@@ -278,6 +278,24 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include((yield* get(handler, "/names?prefix=%3Cb%3E%E2%80%AE")).body, "value=\"&lt;b&gt;\u202e\"")
     }))
 
+  it.effect("an address shows the names that it owns, those that expired on request, and how to search for its coins", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const { chain, names } = yield* MethodNode
+      const record = yield* names.resolve(text("d/embermapleb831"))
+      const address = addressOf(chain.params.network, record.address) ?? assert.fail()
+      const listed = ({ body }: { readonly body: string }) =>
+        [...body.matchAll(/<th scope="row"><a href="\?([^"]*)">/g)].map(([, name]) => name)
+      const page = yield* get(handler, `/address/${address}`)
+      assertFine(page)
+      assert.deepStrictEqual(listed(page), ["name=d%2Fembermapleb831"])
+      assert.include(page.body, `scantxoutset start &#39;[&quot;addr(${address})&quot;]&#39;`)
+      assert.include(page.body, "<code>-blockfilterindex</code>")
+      const expired = yield* get(handler, `/address/${address}?expired=1`)
+      assertFine(expired)
+      assert.deepStrictEqual(listed(expired), ["name=)"])
+    }))
+
   it.effect("a search finds blocks, transactions, addresses and names, and lists what a text can mean", () =>
     Effect.gen(function*() {
       const handler = yield* pagesOf()
@@ -307,10 +325,12 @@ layer(methodNode())("on a chain full of names", (it) => {
       )
       const part = yield* get(handler, "/?q=onion")
       assert.include(part.body, "Names and values with this text")
-      assert.include(part.body, "<table class=\"stack names\">")
+      assert.include(part.body, "<table class=\"brief names\">")
       const owner = yield* get(handler, `/?q=${encodeURIComponent(`owner:${address}`)}`)
       assert.include(owner.body, "d/embermapleb831")
-      assert.strictEqual((yield* get(handler, "/?q=no-such-thing")).status, 404)
+      const none = yield* get(handler, "/?q=no-such-thing")
+      assert.strictEqual(none.status, 404)
+      assert.match(none.body, /Read as the domain no-such-thing\.bit: <a href="\?name=d%2Fno-such-thing">/)
     }))
 
   it.effect("the activity is drawn, with its figures behind", () =>

@@ -75,7 +75,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
         assertHarmless(page)
         assert.include(page.body, "Page ")
       }
-      const rows = ({ body }: Page) => body.match(/data-label="Time"/g)?.length
+      const rows = ({ body }: Page) => body.match(/class="when"/g)?.length
       assert.deepStrictEqual([rows(first), rows(second), rows(third)], [20, 20, 4])
       assert.strictEqual((yield* get(handler, `${linkTo(name)}&page=4`)).status, 404)
       assert.notInclude(first.body, "Newer")

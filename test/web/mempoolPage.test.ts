@@ -114,9 +114,11 @@ describe("makeMempoolPage", () => {
       const fees = Effect.map(
         page,
         (found) =>
-          [...found?.main.text.matchAll(/data-label="Fee" class="number">([0-9.]*)/g) ?? []].map(([, fee]) =>
-            1e8 * Number(fee)
-          )
+          [
+            ...found?.main.text.matchAll(
+              /<\/td>\n<td class="number wide">([0-9.]*)<\/td>\n<td class="number wide">[0-9.]*<\/td>/g
+            ) ?? []
+          ].map(([, fee]) => 1e8 * Number(fee))
       )
       assert.deepStrictEqual(yield* fees, [300, 200, 100])
       const once = looked
@@ -146,10 +148,10 @@ describe("the page of the mempool", () => {
       assert.include(newest, "10 min. ago")
       assert.include(oldest, `href="./tx/${displayHash(changing.transaction.txid)}"`)
       assert.include(oldest, "to be renewed</span> <a href=\"?name=d%2Fexample\">")
-      assert.include(oldest, "0.0005 NMC</td>")
-      assert.include(oldest, "0.002 NMC</td>")
+      assert.include(oldest, ">0.0005</td>")
+      assert.include(oldest, ">0.002</td>")
       assert.include(oldest, "250 vB")
-      assert.include(oldest, "16 min. ago</time> <span class=\"date\">2023-11-14 21:56 UTC</span>")
+      assert.include(oldest, "16 min. ago</time></td>")
     }))
 
   it.effect("has the totals: transactions, operations, memory, the minimum fee, and the chart", () =>

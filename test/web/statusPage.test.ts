@@ -147,7 +147,7 @@ layer(methodNode())("on a chain full of names", (it) => {
         const history = items(at(each, "history")).length
         const address = stringAt(each, "show", "address")
         assert.deepStrictEqual({
-          rows: body.match(/data-label="Time"/g)?.length,
+          rows: body.match(/class="when"/g)?.length,
           dates: body.match(/<\/time> <span class="date">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/span>/g)?.length,
           txid: body.includes(stringAt(each, "show", "txid")),
           address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
@@ -179,7 +179,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       let fresh = 0
       for (const each of names) {
         const { body } = yield* get(handler, linkTo(bytesOf(stringAt(each, "nameHex"))))
-        const deeds = [...body.matchAll(/data-label="Operation">([^<]*)</g)].map(([, deed = ""]) => deed)
+        const deeds = [...body.matchAll(/class="deed"><a [^>]*>([^<]*)</g)].map(([, deed = ""]) => deed)
         const history = items(at(each, "history")).toReversed()
         for (const [row, deed] of deeds.entries()) {
           if (deed === "registered" || deed === "registered again") continue

@@ -7,12 +7,12 @@ import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import type { Coin } from "../../consensus/view.ts"
-import { amountText } from "../../protocol/amount.ts"
+import { amountText, shortAmount } from "../../protocol/amount.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { totalValue } from "../../protocol/transaction.ts"
 import { type Deeds, nameScriptsOf, type WordedOperation } from "../deeds.ts"
-import { dated, difficultyText } from "../format.ts"
+import { ago, difficultyText, moment } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { blockLink, blocksLink } from "../links.ts"
@@ -97,10 +97,10 @@ const transactionRow = (height: number) => (each: BlockRow): Html => {
   const { fee, paid, transaction } = each
   return html`<tr>
 <th scope="row">${shortTransaction(transaction.txid, { block: height })}</th>
-<td data-label="" class="broad">${what(each)}</td>
-<td data-label="Outputs" class="number">${amountText(paid)}</td>
-<td data-label="Fee" class="number">${fee === undefined ? "–" : amountText(fee)}</td>
-<td data-label="Size" class="number">${sizeText(transaction.size)}</td>
+<td>${what(each)}</td>
+<td class="number wide">${shortAmount(paid)}</td>
+<td class="number wide">${fee === undefined ? "–" : shortAmount(fee)}</td>
+<td class="number wide">${sizeText(transaction.size)}</td>
 </tr>`
 }
 
@@ -108,8 +108,8 @@ const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: Blo
   html`<section class="card" aria-labelledby="transactions-title"><h2 id="transactions-title">${
     quantityOf(transactions, "transaction")
   }</h2>
-<table class="stack"><caption class="out">Transactions of the block, in order</caption>
-<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
+<table class="brief"><caption class="out">Transactions of the block, in order</caption>
+<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number wide">Outputs, NMC</th><th scope="col" class="number wide">Fee, NMC</th><th scope="col" class="number wide">Size</th></tr></thead>
 <tbody>${rows.map(transactionRow(found.info.height))}</tbody>
 </table>${
     !coinsKnown && transactions > 1 &&
@@ -128,20 +128,20 @@ const neighbours = ({ info: { header, height, next } }: BlockFound): Html =>
     next !== undefined && html`<a rel="next" href="${blockLink(next)}">${grouped(height + 1)} →</a>`
   }</nav>`
 
-const facts = ({ contents }: BlockFound): Html =>
+const facts = ({ contents, info: { header }, now }: BlockFound): Html =>
   typeof contents === "string" ? html`` : html`<section aria-label="Key figures"><dl class="facts">
+${fact("Time", ago(header.time, { now }), moment(header.time))}
 ${fact("Transactions", grouped(contents.transactions), sizeText(contents.size))}
 ${fact("Name operations", grouped(contents.operations), "commitments included")}
 ${fact("Reward", amountText(contents.reward), "new coins and fees")}
 </dl></section>`
 
-const record = ({ contents, info, now }: BlockFound): Html => {
+const record = ({ contents, info }: BlockFound): Html => {
   const { confirmations, hash, header, height } = info
   const parent = typeof contents === "string" ? undefined : contents.parentBlock
   return html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Header</h2>
 <dl class="record">
 ${row("Hash", html`<code class="break">${displayHash(hash)}</code>`)}
-${row("Time", dated(header.time, { now }))}
 ${
     row(
       "State",
@@ -175,7 +175,7 @@ const blockMain = (found: BlockFound): Html => {
   return html`${headingView("Block", html`${grouped(info.height)}`, neighbours(found))}${facts(found)}${
     typeof contents === "string"
       ? html`<p class="note busy">${missingWords[contents]}</p>${record(found)}`
-      : html`${record(found)}${transactions(found, contents)}`
+      : html`${transactions(found, contents)}${record(found)}`
   }`
 }
 

@@ -6,13 +6,13 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { Mempool, type MempoolInfo } from "../../mempool/Mempool.ts"
 import { rateOf } from "../../mempool/policy/feeRate.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import { amountText } from "../../protocol/amount.ts"
+import { amountText, shortAmount } from "../../protocol/amount.ts"
 import type { NameOperation } from "../../protocol/nameOperation.ts"
 import { partsOf, type PoolPart } from "../activity/activityPage.ts"
 import { poolChart } from "../activity/activityPage.ts"
 import { chartView } from "../activity/svg.ts"
 import type { Deeds, WordedOperation } from "../deeds.ts"
-import { dated } from "../format.ts"
+import { ago } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { poolLink } from "../links.ts"
@@ -125,7 +125,7 @@ const facts = ({ info, operations }: PoolListed): Html => {
 ${fact("Transactions", grouped(info.size), `virtual size ${sizeText(info.bytes)}`)}
 ${fact("Name operations", grouped(names), operationsNote(operations))}
 ${fact("Memory", sizeText(info.usage), `of ${sizeText(info.maxUsage)}`)}
-${fact("Minimum fee", amountText(info.minFeeRate), "per kvB, to be accepted now")}
+${fact("Minimum fee rate", amountText(info.minFeeRate), "per kvB, to be accepted now")}
 ${fact("Fees", amountText(info.totalFee), "of all transactions")}
 </dl></section>`
 }
@@ -141,13 +141,11 @@ const transactionRow = (now: number) => ({ entry, operation }: PoolRow): Html =>
   const { fee, time, transaction, vsize } = entry
   return html`<tr>
 <th scope="row">${shortTransaction(transaction.txid)}</th>
-<td data-label="" class="broad">${
-    operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)
-  }</td>
-<td data-label="Fee" class="number">${amountText(fee)}</td>
-<td data-label="Fee per kvB" class="number">${amountText(rateOf(entry))}</td>
-<td data-label="Size" class="number">${grouped(vsize)} vB</td>
-<td data-label="Seen">${dated(time, { now })}</td>
+<td>${operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)}</td>
+<td class="number wide">${shortAmount(fee)}</td>
+<td class="number wide">${shortAmount(rateOf(entry))}</td>
+<td class="number wide">${grouped(vsize)} vB</td>
+<td class="number wide">${ago(time, { now })}</td>
 </tr>`
 }
 
@@ -160,10 +158,10 @@ const transactions = (listed: PoolListed): Html => {
   return html`<section id="transactions" class="card" aria-label="Unconfirmed transactions">${
     entries.length === 0
       ? html`<p class="empty">${emptyText(listed)}</p>`
-      : html`<table class="stack"><caption class="out">Transactions that wait for a block, ${
+      : html`<table class="brief"><caption class="out">Transactions that wait for a block, ${
         list.order === "rate" ? "the highest fee rate first" : "the newest first"
       }</caption>
-<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Fee per kvB</th><th scope="col" class="number">Size</th><th scope="col">Seen</th></tr></thead>
+<thead><tr><th scope="col">Transaction</th><th scope="col">Action</th><th scope="col" class="number wide">Fee, NMC</th><th scope="col" class="number wide">Fee rate, NMC/kvB</th><th scope="col" class="number wide">Size</th><th scope="col" class="number wide">Seen</th></tr></thead>
 <tbody>${entries.map(transactionRow(now))}</tbody>
 </table>`
   }${

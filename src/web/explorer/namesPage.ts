@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import { grouped, quantityOf } from "../../base/quantities.ts"
+import { shellWord } from "../../base/safeText.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { Indexes } from "../../chain/indexes/Indexes.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH } from "../../consensus/names.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
@@ -33,6 +35,9 @@ interface NamesListed extends Moment {
 interface AddressFound extends Moment {
   readonly address: string
   readonly script: Bytes
+  readonly expired: boolean
+  /** Whether the node has the filters of blocks. */
+  readonly filters: boolean
   /** `undefined` while the node has only the last blocks. */
   readonly found: FoundNames | undefined
 }
@@ -62,14 +67,14 @@ const LIGHT =
 const nameRow = (moment: Moment) => (record: NameEntry): Html =>
   html`<tr>
 <th scope="row"><a href="${nameLink(record.name)}">${listedName(record.name)}</a></th>
-<td data-label="" class="value-cell broad">${shortValue(record.value)}</td>
-<td data-label="Changed" class="number">${blockView(record.height, grouped(record.height))}</td>
-<td data-label="Expires" class="number">${shortExpiry(record, moment)}</td>
+<td class="value-cell wide">${shortValue(record.value)}</td>
+<td class="number wide">${blockView(record.height, grouped(record.height))}</td>
+<td class="number">${shortExpiry(record, moment)}</td>
 </tr>`
 
 export const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
-  html`<table class="stack names"><caption class="out">Names with their values and expiry</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col" class="number">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
+  html`<table class="brief names"><caption class="out">Names with their values and expiry</caption>
+<thead><tr><th scope="col">Name</th><th scope="col" class="wide">Value</th><th scope="col" class="number wide">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
 <tbody>${records.map(nameRow(moment))}</tbody>
 </table>`
 
@@ -120,17 +125,41 @@ export const namesPage = (listed: NamesListed): Html => {
   } after its last change, unless its owner renews it.</p>`
 }
 
+const addressNames = ({ address, expired, ...listed }: AddressFound): Html =>
+  html`<section class="card" aria-labelledby="names-title"><h2 id="names-title">${
+    expired ? "Names that it owned until they expired" : "Names that it owns"
+  }</h2><nav class="choices" aria-label="Which names"><ul>${
+    tab("registered", { link: addressLink(address), isHere: !expired })
+  }${tab("expired", { link: addressLink(address, { expired: true }), isHere: expired })}</ul></nav>${
+    listed.found === undefined
+      ? LIGHT
+      : found(listed.found, listed, (after) => addressLink(address, { after, expired }))
+  }</section>`
+
+/** No index of the node is by address. */
+const addressCoins = ({ address, filters }: AddressFound): Html => {
+  const descriptor = shellWord(`["addr(${address})"]`)
+  return html`<section class="card" aria-labelledby="coins-title"><h2 id="coins-title">Coins and payments</h2><p>The node keeps no index of the coins of addresses. These commands search:</p><dl class="record">
+${row("Its coins now", html`<code class="break">svcd-cli scantxoutset start ${descriptor}</code>`)}
+${
+    row(
+      "Its payments",
+      filters
+        ? html`<code class="break">svcd-cli scanblocks start ${descriptor}</code> lists the blocks that have them`
+        : html`<span class="muted">A node with <code>-blockfilterindex</code> finds the blocks that have them.</span>`
+    )
+  }
+</dl></section>`
+}
+
 const addressPage = (listed: AddressFound): Html => {
   const { address, script } = listed
   return html`${headingView("Address", html`<span class="hash long">${address}</span>`)}
-<section class="card" aria-labelledby="names-title"><h2 id="names-title">Names that it owns</h2>${
-    listed.found === undefined ? LIGHT : found(listed.found, listed, (after) => addressLink(address, { after }))
-  }</section>
+${addressNames(listed)}${addressCoins(listed)}
 <section class="card" aria-labelledby="script-title"><h2 id="script-title">Script</h2><dl class="record">
-${row("Form", html`${scriptKind(script)}`)}
+${row("Type", html`${scriptKind(script)}`)}
 ${row("Bytes", html`<code class="break">${toHex(script)}</code>`)}
-</dl></section>
-<section class="card" aria-labelledby="coins-title"><h2 id="coins-title">Coins</h2><p class="muted">The node has no index of the coins of addresses. <code>scantxoutset</code> finds the coins that are there now, and a wallet keeps a list of its own.</p></section>`
+</dl></section>`
 }
 
 type Failure = StorageFailure | WrongQuery
@@ -139,6 +168,7 @@ export const makeNamesPages = Effect.gen(function*() {
   const { params } = yield* Chain
   const names = yield* NameDb
   const answers = yield* NameAnswers
+  const { filters } = yield* Indexes
   const readMoment = yield* momentOf
 
   const find = (asked: NameQuery, cursor: string | undefined, { tipHeight }: Moment) =>
@@ -157,19 +187,19 @@ export const makeNamesPages = Effect.gen(function*() {
     })
 
   const address = (
-    { after, text }: { readonly text: string; readonly after?: string }
+    { after, expired, text }: { readonly text: string; readonly expired: boolean; readonly after?: string }
   ): Effect.Effect<PageBody, Failure> =>
     Effect.gen(function*() {
       const moment = yield* readMoment
-      const page = { at: addressLink(text, { after }), now: moment.now }
+      const page = { at: addressLink(text, { after, expired }), now: moment.now }
       const decoded = decodeAddress(params.network, text)
       if ("error" in decoded) {
         const main = html`<section class="card"><h1>Not an address</h1><p>${visible(decoded.error)}</p></section>`
         return { ...page, status: 404, title: "Not an address", main }
       }
       const script = scriptOf(decoded.destination)
-      const found = yield* find({ owner: script, includeExpired: true }, after, moment)
-      const main = addressPage({ ...moment, address: text, script, found })
+      const found = yield* find({ owner: script, includeExpired: expired && "only" }, after, moment)
+      const main = addressPage({ ...moment, address: text, script, expired, filters: filters !== undefined, found })
       return { ...page, status: 200, title: "Address", main }
     })
 

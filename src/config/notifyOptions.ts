@@ -6,7 +6,7 @@ const command = Kind.textKind("COMMAND")
 const commandAt = <P extends SettingPath>(path: P, description: string) =>
   oneOption(Kind.optionalKind(command), path, { description, defaultNote: "no command" })
 
-export const NOTIFY_OPTIONS = inGroup("General", {
+export const NOTIFY_OPTIONS = inGroup("Notifications", {
   blocknotify: commandAt("notify.blocknotify", "command to run for each new block; %s becomes its hash"),
   walletnotify: commandAt(
     "notify.walletnotify",

@@ -11,7 +11,9 @@ export const GROUPS = [
   "Chain",
   "Names and wallet",
   "Logging",
-  "Tests, on regtest alone"
+  "Tests, on regtest alone",
+  "Notifications",
+  "ZeroMQ"
 ] as const
 
 export type OptionGroup = (typeof GROUPS)[number]

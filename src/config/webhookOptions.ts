@@ -2,7 +2,7 @@ import * as Kind from "./kinds.ts"
 import { inGroup, listOption, oneOption } from "./optionRow.ts"
 import { webhookKind } from "./webhookKinds.ts"
 
-export const WEBHOOK_OPTIONS = inGroup("General", {
+export const WEBHOOK_OPTIONS = inGroup("Notifications", {
   webhook: listOption(webhookKind, "webhooks.configured", {
     description: "tables [[webhook]] in the configuration file: programs that receive events of names",
     fileOnly: true,

@@ -22,7 +22,7 @@ const highWaterMark = <T extends ZmqTopic>(topic: T) =>
     default: HIGH_WATER_MARK
   })
 
-export const ZMQ_OPTIONS = inGroup("General", {
+export const ZMQ_OPTIONS = inGroup("ZeroMQ", {
   zmqpubhashblock: published("hashblock", "the hash of each new tip"),
   zmqpubhashblockhwm: highWaterMark("hashblock"),
   zmqpubhashtx: published("hashtx", "the txids of transactions that the mempool or a block takes"),

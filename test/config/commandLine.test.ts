@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { parse } from "smol-toml"
 import { readCommandLine } from "../../src/config/commandLine.ts"
-import { optionsHelp } from "../../src/config/help.ts"
+import { groupsHelp, HELP_WORDS } from "../../src/config/help.ts"
 import { optionNamesOf } from "../../src/config/optionRow.ts"
 import { OPTIONS } from "../../src/config/options.ts"
 import { DEFAULT_FILE, inputOf, settingsOf } from "./input.ts"
@@ -48,7 +48,7 @@ describe("readCommandLine", () => {
 
 describe("helpText", () => {
   it("begins with the usage and explains every flag, with default and variable", () => {
-    const text = optionsHelp()
+    const text = groupsHelp("all")
     assert.match(text, /^Usage: svcd/)
     for (const name of optionNamesOf(OPTIONS)) {
       const option = OPTIONS[name]
@@ -61,6 +61,46 @@ describe("helpText", () => {
       assert.include(text, `default: ${shown}`)
     }
     assert.isTrue(text.split("\n").every((line) => line.length <= 100 && line === line.trimEnd()))
+  })
+})
+
+describe("the help", () => {
+  const help = (...argv: ReadonlyArray<string>): string => {
+    const command = ask(argv)
+    assert(command._tag === "Help")
+    return command.text
+  }
+
+  const flagsIn = (text: string): ReadonlyArray<string> => text.match(/^  -(?!help [a-z]|flag )[\w-]+/gm) ?? []
+
+  it("shows 25 everyday flags, and how to see the others", () => {
+    const text = help("-help")
+    assert.lengthOf(flagsIn(text), 25)
+    for (const word of HELP_WORDS) assert.match(text, new RegExp(`^  -help ${word} +\\S`, "m"))
+    assert.isBelow(text.split("\n").length, 80)
+    assert.isTrue(text.split("\n").every((line) => line.length <= 100 && line === line.trimEnd()))
+  })
+
+  it("shows each flag in exactly one group, ZeroMQ and notifications last", () => {
+    const groups = HELP_WORDS.filter((word) => word !== "all")
+    const all = groups.flatMap((word) => flagsIn(help("-help", word)))
+    assert.deepStrictEqual(all, [...new Set(all)])
+    assert.deepStrictEqual(flagsIn(help("-help=all")), all)
+    assert.lengthOf(all, optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].flag).length)
+    assert.match(all.at(-1) ?? "", /-zmq/)
+    assert.deepStrictEqual(groups.slice(-2), ["notify", "zmq"])
+  })
+
+  it("names the groups after an unknown one, and has precedence over other problems", () => {
+    for (const argv of [["-help", "pears"], ["--help=pears"], ["-h", "pears"]]) {
+      const refused = readCommandLine(inputOf(argv))
+      assert.match(
+        Either.getOrThrow(Either.flip(refused)).message,
+        /-help: "pears" is not a group of flags; the groups are general, rpc, peers, .*zmq, all/
+      )
+    }
+    assert.strictEqual(help("-frobnicate", "-help"), help("-help"))
+    assert.strictEqual(help("-network", "regtest", "-help", "peers"), help("-help", "peers"))
   })
 })
 

@@ -2,7 +2,6 @@ import * as Either from "effect/Either"
 import { outputText } from "../../base/safeText.ts"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { processInput } from "../../config/gather.ts"
-import { optionsHelp } from "../../config/help.ts"
 import { strangeVariables } from "../../config/sources.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { version } from "../../version.ts"
@@ -33,7 +32,7 @@ export const main = async (): Promise<void> => {
   if (Either.isLeft(command)) return refuse(command.left.message, USAGE_EXIT_CODE)
   switch (command.right._tag) {
     case "Help":
-      return void process.stdout.write(optionsHelp())
+      return void process.stdout.write(outputText(command.right.text))
     case "Version":
       return void process.stdout.write(`svcd ${version}\n`)
     case "Completions": {

@@ -5,7 +5,7 @@
 /** For words that were never shown, in a file that was never copied. */
 export const UNSEEN_WORDS =
   "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names. " +
-  "Run \"svcd-wallet export --phrase\", or call backupwallet"
+  "Run \"svcd-wallet export --phrase\" or \"svcd-cli backup FILE\""
 
 /** From this number on, few addresses are left. */
 export const FEW_LEFT = 100
@@ -23,7 +23,8 @@ export const beyondText = (
     : undefined
 }
 
-export const BEYOND_REMEDY = "keep a copy of the file (backupwallet), which has them all; after a recovery from the " +
+export const BEYOND_REMEDY =
+  "keep a copy of the file (\"svcd-cli backup FILE\"), which has them all; after a recovery from the " +
   "words, -keypool makes the wallet look further"
 
 export const fewLeftText = (left: number): string | undefined =>

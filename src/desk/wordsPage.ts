@@ -63,7 +63,7 @@ const standOf = ({ info }: WalletState): Html =>
   info.phrase_kept === undefined
     ? alertView(
       "busy",
-      html`This wallet has no seed phrase. Back up its file with <code>backupwallet</code>.`
+      html`This wallet has no seed phrase. Back up its file with <code>svcd-cli backup FILE</code>.`
     )
     : info.phrase_checked !== undefined
     ? alertView("good", `You verified your seed phrase on ${day(info.phrase_checked)}.`)
@@ -87,7 +87,7 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
         ? NOTHING
         : html`<section class="card"><h2>Write them down</h2><p>These words are your seed phrase. They alone restore your coins and names on another machine, and anyone who has them can take both. Write them on paper, and keep the paper away from the machine.</p><ol class="steps"><li>On the node's machine, as the user that runs svcd, show the words: <code class="break">${
           exportCommand(visit, state)
-        }</code></li><li>Write them down with their numbers.</li><li>Enter three of them below.</li></ol><p class="muted">The desk does not show the words, because a browser may leave traces on disk. A copy of the wallet file, made with <code>svcd-cli backupwallet FILE</code>, also restores the wallet.</p></section>${
+        }</code></li><li>Write them down with their numbers.</li><li>Enter three of them below.</li></ol><p class="muted">The desk does not show the words, because a browser may leave traces on disk. A copy of the wallet file, made with <code>svcd-cli backup FILE</code>, also restores the wallet.</p></section>${
           info.phrase_checked === undefined || isWrong
             ? card("Check them", form)
             : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)

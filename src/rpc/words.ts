@@ -81,7 +81,7 @@ const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
   [RPC_CODE.walletUnlockNeeded, {
     what: "The wallet is locked.",
     next: "Enter its passphrase.",
-    command: "\"svcd-cli -stdin walletpassphrase\" unlocks it; enter two lines: passphrase and seconds."
+    command: "\"svcd-cli unlock\" unlocks it."
   }],
   [RPC_CODE.walletPassphraseIncorrect, { what: "The passphrase is wrong." }],
   [RPC_CODE.walletWrongEncryptionState, { what: "The wallet is not encrypted, or is already encrypted." }],

@@ -107,7 +107,7 @@ export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDa
 }, lasting(500)) {
   override get message(): string {
     return `${this.file} is not a wallet that can be used: ${this.found}. It was left as it is. Move it away and put the ` +
-      "newest copy in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys " +
+      "newest copy in its place (of \"svcd-cli backup\", or of the file); without one \"svcd-wallet recover\" makes its keys " +
       "from the words"
   }
 }

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { quantityOf } from "../../base/quantities.ts"
 import { escapeLines } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
@@ -10,7 +11,15 @@ import { looksSecret } from "../tool/secrets.ts"
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
-import { CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine, wordProblems } from "./flags.ts"
+import {
+  CLI_SHELLS,
+  type CliCommandLine,
+  countOf,
+  isShell,
+  passphraseLines,
+  readCliCommandLine,
+  wordProblems
+} from "./flags.ts"
 import { indented, resultText } from "./jsonText.ts"
 import {
   type CliInput,
@@ -127,6 +136,8 @@ const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
 
 const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
+    const clashes = contradictions(line)
+    if (clashes.length > 0) return usageOutcome(clashes)
     const read = yield* readInput(line, input)
     const shared = [...line.given].flatMap(([name, texts]) =>
       Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
@@ -135,7 +146,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     const decoded = connectionOf({ ...input, argv }, line)
     if (Either.isLeft(decoded)) return usageOutcome(decoded.left.problems)
 
-    const problems = [...contradictions(line), ...wordProblems(line)]
+    const problems = [...wordProblems(line), ...lineProblems(line, read.parameters.length)]
     const timeout = countOf(
       { name: "rpcclienttimeout", text: line.text("rpcclienttimeout"), fallback: CALL_SECONDS },
       problems
@@ -161,7 +172,8 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
       return yield* callMethod([...line.words, ...read.parameters], { connection, daemon, input, line })
     }
     const { runOwnCommand } = yield* Effect.promise(() => import("./ownCommands.ts"))
-    return yield* runOwnCommand(command, { connection, daemon, input, line })
+    const passphrases = line.wants("stdin") ? read.parameters : undefined
+    return yield* runOwnCommand(command, { connection, daemon, input: { ...input, passphrases }, line })
   }).pipe(
     Effect.catchAll((reason) => Effect.succeed(failure(1, { message: reason }))),
     Effect.scoped
@@ -181,21 +193,38 @@ const connectionOf = (input: CliInput, { command }: CliCommandLine) => {
     : decoded
 }
 
-const contradictions = ({ command, given, words }: CliCommandLine): ReadonlyArray<string> => [
-  ...(command === "expiring" && given.has("all") && given.has("owner")
-    ? ["-all: cannot be combined with -owner; give one"]
-    : []),
-  ...(command === "checkwords" && words.length > 0
-    ? (["stdin", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
-      `-${name}: standard input has the words; omit the flag`
-    )
-    : []),
-  ...(given.has("rpccookiefile")
-    ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
-      `-rpccookiefile: replaces -${name}; give one of the two`
-    )
-    : [])
-]
+const stdinProblems = (command: CommandName, line: CliCommandLine): ReadonlyArray<string> =>
+  line.words.includes("-") || line.text("file") === "-"
+    ? ["-stdin: standard input is read already; omit the flag, and unlock the wallet before"]
+    : passphraseLines(line) === 0
+    ? [`-stdin: ${command} reads nothing from standard input`]
+    : []
+
+/** Of standard input, for a command: the lines are secret, and none is shown. */
+const lineProblems = (line: CliCommandLine, lines: number): ReadonlyArray<string> => {
+  const wanted = passphraseLines(line)
+  if (line.command === undefined || !line.wants("stdin") || lines === wanted) return []
+  const what = wanted === 2 ? "the old passphrase and the new one, each on a line" : "one line, the passphrase"
+  return [`-stdin: ${line.command} takes ${what}, and standard input has ${quantityOf(lines, "line")}`]
+}
+
+const contradictions = (line: CliCommandLine): ReadonlyArray<string> => {
+  const { command, given, words } = line
+  return [
+    ...(command === "expiring" && given.has("all") && given.has("owner")
+      ? ["-all: cannot be combined with -owner; give one"]
+      : []),
+    ...(command === "seed" && words.includes("-") && given.has("stdinrpcpass")
+      ? ["-stdinrpcpass: standard input has the words; omit the flag"]
+      : []),
+    ...(command !== undefined && line.wants("stdin") ? stdinProblems(command, line) : []),
+    ...(given.has("rpccookiefile")
+      ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
+        `-rpccookiefile: replaces -${name}; give one of the two`
+      )
+      : [])
+  ]
+}
 
 interface Surroundings {
   readonly daemon: Daemon

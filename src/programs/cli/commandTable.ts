@@ -68,6 +68,7 @@ export type CommandGroup = (typeof COMMAND_GROUPS)[number]
 export const COMMAND_GROUPS = [
   "Commands for names",
   "Commands for coins",
+  "Commands for the wallet",
   "Commands for the node",
   "Commands without a daemon"
 ] as const
@@ -160,6 +161,22 @@ export const CLI_COMMANDS = {
     takes: [2, 2],
     description: "give a name to another owner: show it, ask, and send",
     options: { ...SHARED, ...SPENDING }
+  },
+  autorenew: {
+    group: "Commands for names",
+    words: "NAME|-all on|off",
+    takes: [1, 2],
+    description: "let the wallet renew a name, or all its names, before they expire",
+    details: "A name that is off stays off with \"renew -all\", until \"autorenew -all\" sets all names again.",
+    options: { ...SHARED, all: switchOption("all names of the wallet, also future ones") }
+  },
+  cancel: {
+    group: "Commands for names",
+    words: "NAME",
+    takes: [1, 1],
+    description: "cancel a registration, or a renewal that waits",
+    details: "Transactions that were sent stay valid.",
+    options: SHARED
   },
   names: {
     group: "Commands for names",
@@ -263,10 +280,48 @@ export const CLI_COMMANDS = {
     description: "show a transaction of the wallet: confirmations, payments and fee",
     options: SHARED
   },
-  checkwords: {
-    group: "Commands for coins",
-    words: "[-]",
-    takes: [0, 1],
+  unlock: {
+    group: "Commands for the wallet",
+    words: "",
+    takes: [0, 0],
+    description: "unlock the wallet for some time, or for renewals of names only",
+    details: "Asks for the passphrase, without echo. Commands that sign ask by themselves and need no unlock before.",
+    options: {
+      ...SHARED,
+      renewals: switchOption("sign renewals of names only, so that a locked wallet loses no name"),
+      for: textOption({
+        placeholder: "TIME",
+        description: "such as 10m, 12h, 30d or 4w (default: 10m; with -renewals 365d)"
+      })
+    }
+  },
+  lock: {
+    group: "Commands for the wallet",
+    words: "",
+    takes: [0, 0],
+    description: "lock the wallet, for renewals too",
+    options: SHARED
+  },
+  encrypt: {
+    group: "Commands for the wallet",
+    words: "",
+    takes: [0, 0],
+    description: "encrypt the wallet with a passphrase, or replace its passphrase",
+    details: "Asks for the new passphrase twice, without echo.",
+    options: { ...SHARED, change: switchOption("replace the passphrase of an encrypted wallet") }
+  },
+  backup: {
+    group: "Commands for the wallet",
+    words: "FILE",
+    takes: [1, 1],
+    description: "copy the wallet to a file on the machine of the daemon",
+    details: "It replaces no file. FILE may be a directory that exists. The daemon's user must be able to write there.",
+    options: SHARED
+  },
+  seed: {
+    group: "Commands for the wallet",
+    words: "check [-]",
+    takes: [1, 2],
     description: "verify your seed phrase: ask for three of its words",
     details:
       "Read the words from your paper; they are not echoed. With -, it reads the whole phrase from standard input. A word is never " +

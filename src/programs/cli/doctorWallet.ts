@@ -123,7 +123,7 @@ const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Che
       return numberAt(wallet, "phrase_checked") === undefined
         ? [warn("backup", {
           text: `the seed phrase of ${walletWords(wallet)} was never verified: a mistake would show too late`,
-          remedy: `verify three of its words with "${cli} checkwords", or on the page Recovery words of the desk; ` +
+          remedy: `verify three of its words with "${cli} seed check", or on the page Recovery words of the desk; ` +
             `"${program} --phrase" shows them`
         })]
         : [ok({ check: "backup", text: "the seed phrase of the wallet was verified" })]
@@ -131,7 +131,7 @@ const backupCheck = ({ cli, program, wallet }: WalletAnswers): ReadonlyArray<Che
       return [warn("backup", {
         text:
           "the seed phrase of the wallet was never shown: without it or a backup, a disk failure loses its coins and names",
-        remedy: `run "${program} --phrase", or call "${cli} backupwallet PATH"`
+        remedy: `run "${program} --phrase", or "${cli} backup FILE"`
       })]
     default:
       return []
@@ -160,9 +160,6 @@ const lockOf = ({ now, wallet }: WalletAnswers): Locked => {
   return { all: !open, renews: open && at(wallet, "renewals_only") === true }
 }
 
-const unlock = (cli: string): string =>
-  `"${cli} -stdin walletpassphrase", then three lines: the passphrase, 31536000, true`
-
 const listed = (names: ReadonlyArray<OwnedName>): string => {
   const [first] = names
   const name = first === undefined ? "" : shownBytes(first.name)
@@ -170,10 +167,12 @@ const listed = (names: ReadonlyArray<OwnedName>): string => {
   return others === 0 ? name : `${name} and ${quantityOf(others, "other name", "other names")}`
 }
 
-/** Parameters of `name_autorenew`: the first name, in plain letters with a namespace, else in hex, and `true`. */
-const asParameters = ([first]: ReadonlyArray<OwnedName>): string => {
+/** Turns the renewal of the first name on. The command takes names in plain letters with a namespace, the method any. */
+const renewing = ([first]: ReadonlyArray<OwnedName>): string => {
   const { hex = "", text = "" } = first?.name ?? {}
-  return /^[!-~]+\/[!-~]+$/.test(text) ? `${shellWord(text)} true` : `${hex} true '{"nameEncoding":"hex"}'`
+  return /^[!-~]+\/[!-~]+$/.test(text)
+    ? `autorenew ${shellWord(text)} on`
+    : `name_autorenew ${hex} true '{"nameEncoding":"hex"}'`
 }
 
 const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "expires" : "expire"
@@ -219,7 +218,7 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
     ...(unset.length > 0
       ? [warn("autorenew", {
         text: notRenewed(unset),
-        remedy: `"${cli} name_autorenew null true" renews all names of the wallet${
+        remedy: `"${cli} autorenew -all on" renews all names of the wallet${
           off.length > 0 ? ", including those you turned off" : ""
         }`
       })]
@@ -227,13 +226,13 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
     ...(off.length > 0
       ? [warn("autorenew", {
         text: notRenewed(off),
-        remedy: `if this is intended: "${cli} name_autorenew ${asParameters(off)}"`
+        remedy: `if this is intended: "${cli} ${renewing(off)}"`
       })]
       : []),
     ...(dueNow.length > 0 && lockOf(answers).all
       ? [fail("lock", {
         text: `the wallet is locked, and ${listed(dueNow)} ${dueNow.length === 1 ? "has" : "have"} to be renewed`,
-        remedy: `unlock it for renewals: ${unlock(cli)}`
+        remedy: `"${cli} unlock -renewals"`
       })]
       : []),
     ...(dueNow.length > 0 && balance !== undefined && balance < cost
@@ -256,7 +255,7 @@ const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   return under.length > 0 && (all || renews)
     ? [warn("registrations", {
       text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
-      remedy: `"${cli} registrations" shows when; then unlock it with: "${cli} -stdin walletpassphrase" and two lines`
+      remedy: `"${cli} registrations" shows when; then unlock it: "${cli} unlock"`
     })]
     : []
 }

@@ -13,7 +13,7 @@ import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
 import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure, toldFailure } from "./outcome.ts"
+import { type CliOutcome, failure, NAME, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 
 /** Messages for failed calls, in the forms that wrappers of the reference client parse (reference/rpc.md 8). */
@@ -72,11 +72,18 @@ const asReference = (error: RpcFailure, hints: ReadonlyArray<string>): CliOutcom
     problem: { code: error.code, message: error.message, remedy: hints.length === 0 ? undefined : hints.join("\n") }
   })
 
+/** Added to the reference node's text, which names a method. */
+const UNLOCKS = `"${NAME} unlock" unlocks the wallet.`
+
 const explainFailure = (
   error: RpcFailure,
   { command, daemon, method, name }: Pick<Call, "command" | "daemon" | "method" | "name">
 ): Effect.Effect<CliOutcome> => {
-  const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding ? nameHints(name) : []
+  const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding
+    ? nameHints(name)
+    : error.code === RPC_CODE.walletUnlockNeeded
+    ? [UNLOCKS]
+    : []
   if (error.code === RPC_CODE.walletNotSpecified) {
     return Effect.map(severalWallets(daemon), (list) =>
       command === undefined

@@ -47,10 +47,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["rpcconnect", "write -rpcaddr HOST:PORT"],
   ["rpcport", "write -rpcaddr HOST:PORT"],
   ["conf", "write -datadir PATH; svcd.conf in it is read"],
-  ["netinfo", `use ${NAME} status, or ${NAME} getpeerinfo`],
+  ["netinfo", `use ${NAME} status, or ${NAME} peers`],
   ["addrinfo", `use ${NAME} getaddrmaninfo`],
   ["generate", `use ${NAME} generatetoaddress`],
-  ["stdinwalletpassphrase", `use ${NAME} -stdin walletpassphrase`],
+  ["stdinwalletpassphrase", `use ${NAME} -stdin unlock`],
   ["color", "set NO_COLOR in the environment to turn colors off"]
 ])
 
@@ -161,27 +161,45 @@ export const countOf = (
   return fallback
 }
 
+/** Passphrases that a command may need: lines of standard input with -stdin. */
+export const passphraseLines = ({ command, wants }: Pick<CliCommandLine, "command" | "wants">): number => {
+  switch (command) {
+    case "encrypt":
+      return wants("change") ? 2 : 1
+    case "pay":
+    case "register":
+    case "renew":
+    case "transfer":
+    case "unlock":
+    case "update":
+      return 1
+    default:
+      return 0
+  }
+}
+
 const TAKEN: { readonly [command in CommandName]?: string } = {
   names: "one prefix",
   find: "one text",
   watch: "one prefix",
-  checkwords: "nothing, or - for standard input; other users could see a word in an argument",
+  seed: "check, or check - for standard input; other users could see a word in an argument",
   webhooks: "nothing, or: test ID",
   lint: "a name and a value; put the value in quotes",
   rpcauth: "a user name and a password"
 }
 
-/** Commands whose only possible first word is this; then they take as many words as they can. */
-const ONLY_FIRST: { readonly [command in CommandName]?: string } = { checkwords: "-", webhooks: "test" }
+/** The forms of commands that have words of their own. */
+const FORMS: { readonly [command in CommandName]?: RegExp } = {
+  autorenew: /^(?:.+ )?(?:on|off)$/s,
+  seed: /^check(?: -)?$/,
+  webhooks: /^(?:test .+)?$/s
+}
 
 /** Shows no word: it may be a value or a password. */
 export const wordProblems = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
   const { takes: [least, most], words: wanted } = COMMAND_ROWS[command]
-  const only = words.length === 0 ? undefined : ONLY_FIRST[command]
-  const isRight = only === undefined
-    ? words.length >= least && words.length <= most
-    : words.length === most && words[0] === only
+  const isRight = words.length >= least && words.length <= most && (FORMS[command]?.test(words.join(" ")) ?? true)
   const taken = TAKEN[command] ?? (wanted === "" ? "no parameter" : wanted)
   return isRight ? [] : [`${command}: takes ${taken}; see ${NAME} ${command} -help`]
 }

@@ -101,7 +101,7 @@ const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
   return [
     renews
       ? ["Renewal", "automatic"]
-      : ["Renewal", `by hand; "${NAME} name_autorenew ${name} true" turns automatic renewal on`, "yellow"]
+      : ["Renewal", `by hand; "${NAME} autorenew ${name} on" turns automatic renewal on`, "yellow"]
   ]
 }
 

@@ -219,12 +219,10 @@ const remarks = (
     ...(renews === undefined || !names.some(byHand)
       ? []
       : renewsAll
-      ? ["\"svcd-cli name_autorenew NAME true\" turns the renewal of a name back on."]
+      ? ["\"svcd-cli autorenew NAME on\" turns the renewal of a name back on."]
       : [
-        "\"svcd-cli name_autorenew NAME true\" renews a name automatically, " +
-        `"svcd-cli name_autorenew null true" all names of the wallet${
-          someOff ? ", including those you turned off" : ""
-        }.`
+        "\"svcd-cli autorenew NAME on\" renews a name automatically, " +
+        `"svcd-cli autorenew -all on" all names of the wallet${someOff ? ", including those you turned off" : ""}.`
       ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
     ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])

@@ -44,6 +44,8 @@ export interface CliInput extends SettingsInput {
   /** All of standard input, for `-stdin`, `-stdinrpcpass` and values; fails if it is not UTF-8. */
   readonly readStdin: Effect.Effect<string, CommandFailed>
   readonly prompt: Prompt
+  /** Of `-stdin`, for a command that signs. */
+  readonly passphrases?: ReadonlyArray<string> | undefined
   readonly output: LiveOutput
 }
 

@@ -70,6 +70,14 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     run: (context) => using(() => import("./transfer.ts"), ({ transferCommand }) => transferCommand(context)),
     missing: NO_WALLET
   },
+  autorenew: {
+    run: (context) => using(() => import("./autorenew.ts"), ({ autorenewCommand }) => autorenewCommand(context)),
+    missing: NOT_SVCD
+  },
+  cancel: {
+    run: (context) => using(() => import("./cancel.ts"), ({ cancelCommand }) => cancelCommand(context)),
+    missing: NOT_SVCD
+  },
   names: {
     run: ({ daemon, input, line }) =>
       withCounts(
@@ -166,8 +174,24 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     run: (context) => using(() => import("./tx.ts"), ({ txCommand }) => txCommand(context)),
     missing: NO_WALLET
   },
-  checkwords: {
-    run: (context) => using(() => import("./checkWords.ts"), ({ checkWordsCommand }) => checkWordsCommand(context)),
+  unlock: {
+    run: (context) => using(() => import("./unlock.ts"), ({ unlockCommand }) => unlockCommand(context)),
+    missing: NO_WALLET
+  },
+  lock: {
+    run: (context) => using(() => import("./unlock.ts"), ({ lockCommand }) => lockCommand(context)),
+    missing: NO_WALLET
+  },
+  encrypt: {
+    run: (context) => using(() => import("./encrypt.ts"), ({ encryptCommand }) => encryptCommand(context)),
+    missing: NO_WALLET
+  },
+  backup: {
+    run: (context) => using(() => import("./backup.ts"), ({ backupCommand }) => backupCommand(context)),
+    missing: NO_WALLET
+  },
+  seed: {
+    run: (context) => using(() => import("./seedCheck.ts"), ({ seedCheckCommand }) => seedCheckCommand(context)),
     missing: NOT_SVCD
   },
   status: {

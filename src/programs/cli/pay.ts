@@ -4,10 +4,11 @@ import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { looksSecret } from "../tool/secrets.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf } from "./costs.ts"
 import { indented, objectOf, spelledAt } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { withKeys } from "./passphrase.ts"
 import { addressIn, amountIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 
@@ -42,7 +43,7 @@ export const payCommand = (
     ], wholeOn(input.screen)).join("\n")
     const said = yield* agreed(input.prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     const txid = yield* withKeys(
-      { daemon, prompt: input.prompt },
+      { daemon, input },
       spend(daemon, "sendtoaddress", [address, amount, line.text("comment") ?? ""])
     )
     if (json) return success(`${indented(objectOf({ txid, address, amount }))}\n`)

@@ -9,13 +9,14 @@ import { UNSENT_TXID } from "../../rpc/shapes/name.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { knowingly, noteRows, readingSurprises, readWord, valueSurprises } from "./nameHints.ts"
 import { nameState, ONE_NAME } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { withKeys } from "./passphrase.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
@@ -135,7 +136,7 @@ const nextText = ({ dated, isEncrypted, isQueued, name }: Begun): string =>
       : `The registration of ${name} has started. It takes `
   }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node completes it by itself.\n` +
   (isEncrypted
-    ? `The wallet must then be unlocked for a moment: "${NAME} -stdin walletpassphrase" and two lines.\n`
+    ? `The wallet must then be unlocked for a moment: "${NAME} unlock"\n`
     : "") +
   `"${NAME} registrations" shows its progress.\n`
 
@@ -192,7 +193,7 @@ export const registerCommand = (
     const dated = textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
     const isEncrypted = numberAt(yield* ask(daemon, "getwalletinfo"), "unlocked_until") !== undefined
     const begun = yield* withKeys(
-      { daemon, prompt },
+      { daemon, input },
       spend(daemon, "name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
         ...ONE_NAME,
         ...(owner === undefined ? { autorenew } : { destAddress: owner })

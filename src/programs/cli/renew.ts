@@ -7,12 +7,13 @@ import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Surprise } from "../../values/readName.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, withKeys } from "./confirm.ts"
+import { agreed, spend } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
 import { knowingly } from "./nameHints.ts"
 import { usedName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, success } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { withKeys } from "./passphrase.ts"
 import { table } from "./table.ts"
 
 /** In blocks, one per ten minutes. */
@@ -118,7 +119,8 @@ export const renewCommand = (
   context: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    const { daemon, input: { prompt, screen }, line } = context
+    const { daemon, input, line } = context
+    const { prompt, screen } = input
     const json = line.wants("json")
     const { names, surprises } = yield* wanted(context)
     yield* knowingly(line, { surprises, remedy: "give the exact names" })
@@ -143,7 +145,7 @@ export const renewCommand = (
     const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })
     const chosen = line.words.length > 0 ? names : waitingOf(draft)
     const answer = yield* withKeys(
-      { daemon, prompt, purpose: "renewals" },
+      { daemon, input, purpose: "renewals" },
       spend(daemon, "name_renew", [chosen, IN_HEX])
     )
     const entries = ownNamesOf(answer)

@@ -2,12 +2,13 @@ import * as Effect from "effect/Effect"
 import { aboutText } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { knowingly, noteRows } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, type CommandFailed, success } from "./outcome.ts"
+import { withKeys } from "./passphrase.ts"
 import { addressIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 import { sentText } from "./update.ts"
@@ -35,7 +36,7 @@ export const transferCommand = (
     const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })
     if (!line.wants("yes")) yield* stillHas(daemon, { name, shown: value })
     const answer = yield* withKeys(
-      { daemon, prompt },
+      { daemon, input },
       spend(daemon, "name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])
     )
     const txid = typeof answer === "string" ? answer : ""

@@ -3,12 +3,13 @@ import { aboutText } from "../../protocol/amount.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { knowingly, noteRows, valueSurprises } from "./nameHints.ts"
 import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { withKeys } from "./passphrase.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 import { requestedValue } from "./valueFlags.ts"
@@ -62,7 +63,7 @@ export const updateCommand = (
     const said = yield* agreed(prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     if (!line.wants("yes")) yield* stillHas(daemon, { name, shown })
     const answer = yield* withKeys(
-      { daemon, prompt },
+      { daemon, input },
       spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])
     )
     const txid = typeof answer === "string" ? answer : ""

@@ -13,8 +13,9 @@ import { encryption } from "../../wallet/keys/makeDocument.ts"
 import { openMasterKey } from "../../wallet/keys/seal.ts"
 import { Secrets } from "../../wallet/keys/Secrets.ts"
 import { checkSecrets } from "../../wallet/keys/secretsCheck.ts"
-import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
+import type { Encryption, WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../../wallet/keys/WalletFile.ts"
+import { MOST_TRIES, typedTwice } from "../tool/newPassphrase.ts"
 import type { Prompt } from "../tool/prompt.ts"
 
 export const wrong = (problem: string): UsageError => new UsageError({ problems: [problem] })
@@ -63,12 +64,14 @@ export const newPassphrase = (
   given: GivenSecret
 ): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
-    const text = "the new passphrase of the wallet"
-    const first = yield* givenSecret(context, { flag: "password", given, text })
-    if (Redacted.value(first) === "") return yield* wrong("--password: the passphrase is empty")
-    if (given !== undefined) return first
-    const second = yield* context.prompt.secret("Type it again: ")
-    return second === Redacted.value(first) ? first : yield* wrong("the passphrases differ")
+    if (given !== undefined) {
+      return Redacted.value(given) === "" ? yield* wrong("--password: the passphrase is empty") : given
+    }
+    return yield* Effect.mapError(
+      typedTwice(context.prompt),
+      ({ message, reason }) =>
+        wrong(reason === "no terminal" ? "--password is missing: the new passphrase of the wallet" : message)
+    )
   })
 
 const missing = (path: string): InvalidWalletRequest =>
@@ -127,6 +130,18 @@ export const written = (context: CommandContext, { document, password, path }: N
     return { file: yield* WalletFile.create(path, sealed), chainstate }
   })
 
+/** Asks again for a passphrase that was typed wrongly. */
+const masterKeyOf = (context: CommandContext, sealing: Encryption, given: GivenSecret) => {
+  const attempt = Effect.flatMap(
+    givenSecret(context, { flag: "password", given, text: "the passphrase of the wallet" }),
+    (passphrase) => openMasterKey(sealing, passphrase)
+  )
+  return Effect.retry(attempt, {
+    times: MOST_TRIES - 1,
+    while: ({ _tag }) => given === undefined && _tag === "WrongPassphrase"
+  })
+}
+
 const NOTHING_WRONG = { problem: undefined } as const
 
 export const unlocked = (
@@ -136,12 +151,7 @@ export const unlocked = (
 ) =>
   Effect.gen(function*() {
     const { encryption: sealing } = file.document
-    const masterKey = sealing === undefined
-      ? undefined
-      : yield* Effect.flatMap(
-        givenSecret(context, { flag: "password", given, text: "the passphrase of the wallet" }),
-        (passphrase) => openMasterKey(sealing, passphrase)
-      )
+    const masterKey = sealing === undefined ? undefined : yield* masterKeyOf(context, sealing, given)
     const secrets = yield* Effect.acquireRelease(
       Effect.sync(() => new Secrets(() => file.document, masterKey)),
       (secrets) => Effect.sync(() => secrets.wipe())

@@ -190,7 +190,7 @@ export const encrypt = (context: CommandContext, { password }: Password) =>
     if (file.document.encryption !== undefined) {
       return yield* new InvalidWalletRequest({
         code: "already-encrypted",
-        reason: "the wallet is already encrypted; change its passphrase with walletpassphrasechange on a running node"
+        reason: "the wallet is already encrypted; while svcd runs, \"svcd-cli encrypt -change\" replaces its passphrase"
       })
     }
     const passphrase = yield* newPassphrase(context, password)
@@ -302,6 +302,6 @@ const PASSPHRASE_APART =
 
 const BESIDE_NODE =
   "A node runs on this data directory: verify three of the words there, on the page Recovery words of the desk or with " +
-  "checkrecoverywords, so that it stops reminding you."
+  "\"svcd-cli seed check\", so that it stops reminding you."
 
 const IMPORTS_APART = "The seed phrase does not cover imported keys: \"svcd-wallet export --private\" shows them."

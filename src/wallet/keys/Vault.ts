@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
 import { withoutSpan } from "../../base/spans.ts"
+import { LONGEST_UNLOCK } from "../../base/unlockTime.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly, type WrongPassphrase } from "../errors.ts"
@@ -58,9 +59,6 @@ export interface Vault extends WalletVault {
   /** `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined
 }
-
-/** Seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
-const LONGEST_UNLOCK = 100_000_000
 
 /** Seconds. Platform timers count milliseconds in 31 bits. */
 const LONGEST_TIMER = 86_400

@@ -26,6 +26,7 @@ export const answering = (
   return {
     asked,
     secrets,
+    terminal: answers.length === 0 ? undefined : { hasResults: true },
     line: next,
     secret: (question) => Effect.zipRight(Effect.sync(() => secrets.push(question)), next(question))
   }
@@ -58,7 +59,15 @@ export const runAlone = (
 
 export const runWith = (
   answers: Readonly<Record<string, unknown>>,
-  { columns, files = {}, progress, prompt = MUTE, stdin = "{\"ip\":\"192.0.2.77\"}\n" }: {
+  {
+    columns,
+    files = {},
+    passphrases,
+    progress,
+    prompt = MUTE,
+    rpc = { host: "127.0.0.1", port: 8336 },
+    stdin = "{\"ip\":\"192.0.2.77\"}\n"
+  }: {
     readonly prompt?: Prompt
     /** The text of standard input. */
     readonly stdin?: string
@@ -66,6 +75,9 @@ export const runWith = (
     /** Columns of a terminal; a pipe without. */
     readonly columns?: number
     readonly progress?: ProgressTerminal
+    /** Lines of `-stdin`. */
+    readonly passphrases?: ReadonlyArray<string>
+    readonly rpc?: { readonly host: string; readonly port: number }
   } = {}
 ) => {
   const daemon = recordingDaemon(answers)
@@ -78,13 +90,14 @@ export const runWith = (
     progress,
     note: (line) => void notes.push(line),
     readStdin: Effect.succeed(stdin),
-    prompt
+    prompt,
+    passphrases
   }
   const connection = {
     network: "mainnet",
     networkFrom: undefined,
     dataDir: "/nowhere",
-    rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+    rpc: { ...rpc, credentials: undefined },
     cookieFile: undefined,
     rpcAddrFrom: "default"
   } as const

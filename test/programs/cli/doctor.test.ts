@@ -199,8 +199,8 @@ describe("svcd-cli doctor", () => {
           ),
           ({ stdout }) => stdout
         )
-      assert.include(yield* remedyOf("d/mine"), "\"svcd-cli name_autorenew d/mine true\"")
-      assert.include(yield* remedyOf("d/it's"), String.raw`"svcd-cli name_autorenew 'd/it'\''s' true"`)
+      assert.include(yield* remedyOf("d/mine"), "\"svcd-cli autorenew d/mine on\"")
+      assert.include(yield* remedyOf("d/it's"), String.raw`"svcd-cli autorenew 'd/it'\''s' on"`)
       // A method would read these two in another way.
       for (const name of ["null", "d/é"]) {
         assert.include(yield* remedyOf(name), `name_autorenew ${hex(name)} true '{"nameEncoding":"hex"}'`)

@@ -1,10 +1,34 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { explain } from "../../../src/programs/cli/failures.ts"
-import { UnexpectedReply } from "../../../src/rpc/RpcClient.ts"
+import { RpcFailure, UnexpectedReply } from "../../../src/rpc/RpcClient.ts"
 import { fakeDaemon } from "./fakeDaemon.ts"
 
+const CONNECTION = {
+  network: "mainnet",
+  networkFrom: undefined,
+  dataDir: "/nowhere",
+  rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+  cookieFile: undefined,
+  rpcAddrFrom: "default"
+} as const
+
 describe("explain", () => {
+  it.effect("names the command that unlocks behind the text of the reference node", () =>
+    Effect.gen(function*() {
+      const message = "Error: Please enter the wallet passphrase with walletpassphrase first."
+      const daemon = fakeDaemon({})
+      const { stderr } = yield* explain(new RpcFailure({ code: -13, message }), {
+        connection: CONNECTION,
+        daemon,
+        method: "sendtoaddress"
+      })
+      assert.strictEqual(
+        stderr,
+        `error code: -13\nerror message:\n${message}\n"svcd-cli unlock" unlocks the wallet.\n`
+      )
+    }))
+
   it.effect("names the right for a method that the user may not call", () =>
     Effect.gen(function*() {
       const told = (status: number, method?: string) =>
@@ -16,14 +40,7 @@ describe("explain", () => {
             missingRight: method === undefined ? undefined : "spend"
           }),
           {
-            connection: {
-              network: "mainnet",
-              networkFrom: undefined,
-              dataDir: "/nowhere",
-              rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
-              cookieFile: undefined,
-              rpcAddrFrom: "default"
-            },
+            connection: CONNECTION,
             daemon: fakeDaemon({}),
             ...(method === undefined ? {} : { method })
           }

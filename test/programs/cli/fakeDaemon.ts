@@ -64,4 +64,10 @@ export const recordingDaemon = (
   return { ...daemon, calls }
 }
 
+/** One answer after the other; the last one stays. */
+export const inTurn = (...answers: ReadonlyArray<unknown>): () => unknown => {
+  let at = 0
+  return () => answers[Math.min(at++, answers.length - 1)]
+}
+
 export const hex = (text: string): string => Buffer.from(text).toString("hex")

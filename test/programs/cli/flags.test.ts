@@ -40,7 +40,7 @@ describe("readCommandLine", () => {
   })
 
   it.each([
-    [["-all", "status"], "-all: is a flag of svcd-cli renew, names, registrations, expiring"],
+    [["-all", "status"], "-all: is a flag of svcd-cli renew, autorenew, names, registrations, expiring"],
     [["names", "--all=maybe"], "-all: is a switch; its value must be 0, 1, true or false"],
     [
       ["-stdinrpcpass=correct horse", "getinfo"],
@@ -52,7 +52,7 @@ describe("readCommandLine", () => {
     [["-named", "-stdni", "getinfo"], "-stdni: unknown flag; did you mean -stdin?"],
     [["-regtest", "getinfo"], "-regtest: unknown flag; write -network regtest"],
     [["--rpcport=18443", "getinfo"], "-rpcport: unknown flag; write -rpcaddr HOST:PORT"],
-    [["-netinfo"], "-netinfo: unknown flag; use svcd-cli status, or svcd-cli getpeerinfo"]
+    [["-netinfo"], "-netinfo: unknown flag; use svcd-cli status, or svcd-cli peers"]
   ])("refuses %j", (argv, problem) => {
     assert.deepStrictEqual(read(...argv).problems, [problem])
   })

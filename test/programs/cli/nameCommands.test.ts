@@ -6,7 +6,7 @@ import { aboutText, amountText } from "../../../src/protocol/amount.ts"
 import { nameCosts } from "../../../src/protocol/nameCosts.ts"
 import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { answering, runAlone, runWith } from "./commandRun.ts"
-import { hex } from "./fakeDaemon.ts"
+import { hex, inTurn } from "./fakeDaemon.ts"
 import { FREE, OWNER, record, TXID, unknownName } from "./someNames.ts"
 
 const OWNED = {
@@ -88,17 +88,42 @@ describe("a locked wallet", () => {
       assert.lengthOf(sent("walletlock"), 0)
     }))
 
-  it.effect("stays locked after a wrong passphrase, and without one", () =>
+  it.effect("asks again after a slip, three times at most, and loses nothing", () =>
     Effect.gen(function*() {
-      const wrong = { ...LOCKED, walletpassphrase: new RpcFailure({ code: -14, message: "incorrect" }) }
-      const first = runWith(wrong, { prompt: answering("y", "falsch") })
+      const wrong = new RpcFailure({ code: -14, message: "incorrect" })
+      const prompt = answering("y", "falsch", "geheim")
+      const slip = runWith({ ...LOCKED, walletpassphrase: inTurn(wrong, "null") }, { prompt })
+      assert.strictEqual((yield* slip.run("register", "d/example")).code, 0)
+      assert.deepStrictEqual(prompt.secrets, [
+        "Passphrase of the wallet: ",
+        "The passphrase is wrong. Passphrase of the wallet: "
+      ])
+      const never = runWith({ ...LOCKED, walletpassphrase: wrong }, { prompt: answering("y", "a", "b", "c", "d") })
       assert.strictEqual(
-        (yield* first.run("register", "d/example")).stderr,
+        (yield* never.run("register", "d/example")).stderr,
         "error: the passphrase is wrong; nothing was done\n"
       )
-      const second = runWith(LOCKED)
-      assert.match((yield* second.run("register", "d/example", "-yes")).stderr, /is locked: .*-stdin walletpassphrase/)
-      assert.lengthOf([...first.sent("name_autoregister"), ...second.sent("name_autoregister")], 0)
+      assert.lengthOf(never.sent("walletpassphrase"), 3)
+      const left = runWith(LOCKED, { prompt: answering("y") })
+      assert.match(
+        (yield* left.run("register", "d/example")).stderr,
+        /^error: no passphrase was given; nothing was done/
+      )
+      assert.lengthOf([...never.sent("name_autoregister"), ...left.sent("name_autoregister")], 0)
+    }))
+
+  it.effect("takes the passphrase of -stdin without a terminal, and otherwise names the flag", () =>
+    Effect.gen(function*() {
+      const none = runWith(LOCKED)
+      assert.match(
+        (yield* none.run("register", "d/example", "-yes")).stderr,
+        /^error: the passphrase of the wallet is needed.*\n-stdin reads it from standard input\n$/
+      )
+      assert.lengthOf(none.sent("name_autoregister"), 0)
+      const piped = runWith(LOCKED, { passphrases: ["geheim"] })
+      assert.strictEqual((yield* piped.run("register", "d/example", "-yes")).code, 0)
+      assert.deepStrictEqual(piped.sent("walletpassphrase"), [["geheim", 60]])
+      assert.lengthOf(piped.sent("walletlock"), 1)
     }))
 })
 

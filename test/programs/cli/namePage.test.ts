@@ -48,7 +48,7 @@ describe("svcd-cli name", () => {
 
 Expires  in 20,000 blocks at block 736,000 (about 2027-06-03)
 Owner    N1owner (this wallet)
-Renewal  by hand; "svcd-cli name_autorenew d/example true" turns automatic renewal on
+Renewal  by hand; "svcd-cli autorenew d/example on" turns automatic renewal on
 Value    18 of 520 bytes
   {"ip":"192.0.2.1"}
 DNS

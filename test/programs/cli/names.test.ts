@@ -164,13 +164,13 @@ Registrations
       assert.match(text, /^d\/auto .* auto +value/m)
       assert.match(text, /^d\/hand .* by hand +value/m)
       assert.match(text, /^d\/lost +expired +value/m)
-      const hint = "\"svcd-cli name_autorenew NAME true\" renews a name automatically, " +
-        "\"svcd-cli name_autorenew null true\" all names of the wallet"
+      const hint = "\"svcd-cli autorenew NAME on\" renews a name automatically, " +
+        "\"svcd-cli autorenew -all on\" all names of the wallet"
       assert.include(text, `${hint}.`)
       const off = { all: false, names: [], except: [{ name: hex("d/hand") }] }
       assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, including those you turned off.`)
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
-      assert.notMatch(all, /by hand|name_autorenew/)
+      assert.notMatch(all, /by hand|autorenew/)
       const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })
       assert.strictEqual(but.match(/by hand/g)?.length, 1)
       assert.notInclude(but, "null true")

@@ -307,8 +307,10 @@ describe("svcd-wallet", () => {
           done(yield* call("import-key", WIF))
           refused(yield* call("encrypt"), 2, /--password is missing/)
           refused(yield* call("encrypt", "--password", ""), 2, /empty/)
-          refused(yield* at(typing("one", "two"), "encrypt"), 2, /passphrases differ/)
-          done(yield* at(typing("one", "one"), "encrypt"))
+          refused(yield* at(typing("one", "two"), "encrypt"), 2, /--password is missing/)
+          refused(yield* at(typing("1", "2", "3", "4", "5", "6"), "encrypt"), 2, /passphrases differ/)
+          // A slip costs nothing.
+          done(yield* at(typing("one", "two", "", "one", "one"), "encrypt"))
           const text = readFileSync(file, "utf8")
           for (const secret of ["abandon", WIF, "\"plain\""]) assert.notInclude(text, secret)
           refused(yield* call("encrypt", "--password", "two"), 1, /already encrypted/)
@@ -318,7 +320,7 @@ describe("svcd-wallet", () => {
           done(yield* call("address"))
           done(yield* call("import-key", WIF, "--password", "one"))
           assert.notInclude(readFileSync(file, "utf8"), WIF)
-          assert.strictEqual(done(yield* at(typing("one"), "export", "--phrase", "--yes")).stdout, `${PHRASE}\n`)
+          assert.strictEqual(done(yield* at(typing("two", "one"), "export", "--phrase", "--yes")).stdout, `${PHRASE}\n`)
         })
       ),
     60_000
@@ -363,7 +365,7 @@ describe("svcd-wallet", () => {
         const held = takeLock(join(dataDir, "LOCK"))
         const beside = done(yield* call("export", "--phrase", "--yes"))
         assert.strictEqual(beside.stdout, stdout)
-        assert.include(beside.stderr, "checkrecoverywords")
+        assert.include(beside.stderr, "svcd-cli seed check")
         assert.strictEqual(done(yield* call("export")).stdout.trim().split("\n").length, 8)
         if (held._tag === "Held") held.release()
         assert.strictEqual(readFileSync(file, "utf8"), before)

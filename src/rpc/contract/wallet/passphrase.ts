@@ -1,3 +1,4 @@
+import { LONGEST_UNLOCK } from "../../../base/unlockTime.ts"
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, int64, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -8,9 +9,6 @@ export const NOTHING_TO_ENCRYPT = "Error: wallet does not contain private keys, 
 export const ENCRYPTED = "Error: running with an encrypted wallet, but encryptwallet was called."
 
 export const NEGATIVE_TIME = "Timeout cannot be negative."
-
-/** Seconds: about three years. */
-export const LONGEST_UNLOCK = 100_000_000
 
 export const unencrypted = (called: string): string =>
   `Error: running with an unencrypted wallet, but ${called} was called.`

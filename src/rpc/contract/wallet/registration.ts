@@ -92,7 +92,9 @@ export const NAME_CANCEL = contract({
     "Cancels a registration: no name_firstupdate is sent. Or cancels a renewal of name_renew whose name_update is not " +
     "sent. Transactions that were sent stay valid.",
   params: { name: string("The name."), options: NAME_OPTIONS },
-  results: [{ schema: Result.nothing("") }],
+  results: [{
+    schema: Schema.Struct({ cancelled: Result.oneOf("What was cancelled", "registration", "renewal") })
+  }],
   examples: [["d/example"]],
   errors: ["-4 <reason why it cannot be cancelled>", "-1000 Name/value is invalid for encoding <encoding>"]
 })

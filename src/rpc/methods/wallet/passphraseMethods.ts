@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { LONGEST_UNLOCK } from "../../../base/unlockTime.ts"
 import type { WrongPassphrase } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import {
   ENCRYPTED,
   ENCRYPTWALLET,
-  LONGEST_UNLOCK,
   NEGATIVE_TIME,
   NOTHING_TO_ENCRYPT,
   unencrypted,

@@ -94,9 +94,9 @@ export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<M
   const name_cancel = define(NAME_CANCEL, ({ name: text, options: given }, wallet) =>
     Effect.gen(function*() {
       const name = yield* nameGiven(text, contextOfName(given))
-      if (yield* wallet.names.cancelRenewal(name)) return null
+      if (yield* wallet.names.cancelRenewal(name)) return { cancelled: "renewal" as const }
       yield* Effect.mapError(wallet.names.cancelRegistration(name), refusedByWallet)
-      return null
+      return { cancelled: "registration" as const }
     }))
 
   const name_autorenew = define(NAME_AUTORENEW, ({ name: text, on, options: given }, wallet) =>

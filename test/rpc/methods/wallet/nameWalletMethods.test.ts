@@ -212,7 +212,7 @@ describe("registrations", () => {
     Effect.gen(function*() {
       const fake = fakeWallet()
       const { call } = yield* namesOn([fake])
-      assert.strictEqual((yield* call("name_cancel", "d/x")).text, "null")
+      assert.deepStrictEqual((yield* call("name_cancel", "d/x")).value, { cancelled: "registration" })
       assert.deepStrictEqual(fake.calls, [["cancelRegistration", text("d/x")]])
       const reason = "no registration of this name is under way"
       const { refusal } = yield* namesOn([

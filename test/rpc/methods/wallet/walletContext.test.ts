@@ -131,7 +131,7 @@ describe("failures of a wallet (reference/rpc.md 2, 3.9, 5.8)", () => {
       new WalletDamaged({ file: "wallet.json", found: "half of it" }),
       -4,
       "wallet.json is not a wallet that can be used: half of it. It was left as it is. Move it away and put the newest copy " +
-      "in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys from the words"
+      "in its place (of \"svcd-cli backup\", or of the file); without one \"svcd-wallet recover\" makes its keys from the words"
     ],
     [
       new StorageUnavailable({ file: "wallet.json", doing: "writing", reason: "no space" }),

@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { drawnPlaces } from "../../rpc/wordPlaces.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { withKeys } from "./confirm.ts"
 import { at, indented } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
+import { withKeys } from "./passphrase.ts"
 
-/** `svcd-cli checkwords`. Never shows a word, nor takes one as an argument, which other users could see. */
+/** `svcd-cli seed check`. Never shows a word, nor takes one as an argument, which other users could see. */
 
 /** BIP 39; svcd's wallets have 24. */
 const LENGTHS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
@@ -17,7 +17,7 @@ const lengthsText = `${LENGTHS.slice(0, -1).join(", ")} or ${USUAL}`
 type Words = Readonly<Record<string, string>>
 
 const NO_TERMINAL =
-  `there is no terminal to ask on: give the whole phrase on standard input, with "${NAME} checkwords -"`
+  `there is no terminal to ask on: give the whole phrase on standard input, with "${NAME} seed check -"`
 
 const STOPPED = "nothing was checked"
 
@@ -53,15 +53,15 @@ const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, Com
 const WRONG = "at least one of these words is wrong. Compare your paper with the output of " +
   "\"svcd-wallet export --phrase\", letter by letter"
 
-export const checkWordsCommand = (
+export const seedCheckCommand = (
   context: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
     const { daemon, input, line } = context
-    const words = line.words[0] === "-"
+    const words = line.words[1] === "-"
       ? yield* Effect.flatMap(input.readStdin, givenPhrase)
       : yield* askedWords(context)
-    const answer = yield* withKeys({ daemon, prompt: input.prompt }, daemon.ask("checkrecoverywords", [words]))
+    const answer = yield* withKeys({ daemon, input }, daemon.ask("checkrecoverywords", [words]))
     const correct = at(answer, "correct") === true
     if (line.wants("json")) return { code: correct ? 0 : 1, stdout: `${indented(answer)}\n`, stderr: "" }
     return correct

@@ -1,0 +1,59 @@
+import * as Effect from "effect/Effect"
+import { isAbsolute } from "node:path"
+import { formatHostPort, isLoopback } from "../../base/addresses.ts"
+import { absolutePath } from "../../config/gather.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { indented, numberAt, objectOf } from "./jsonText.ts"
+import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
+import { shownText } from "./textWidth.ts"
+
+/** `svcd-cli backup`: a copy of the wallet file, which the daemon writes on its own machine. */
+
+/** The daemon's text before its reason. */
+const FAILED = /^Error: Wallet backup failed! (?:writing .* failed: )?/s
+
+const why = (reason: string, isHere: boolean): CommandFailed =>
+  new CommandFailed({
+    message: `the wallet was not copied: ${reason}`,
+    remedy: reason.endsWith(" exists already")
+      ? "a backup replaces no file: give another name"
+      : /permission denied|read-only|ENOENT|there is no directory/.test(reason)
+      ? `the daemon writes the file${isHere ? "" : ", on its own machine"}: its user must have the right to write there`
+      : undefined
+  })
+
+export const backupCommand = (
+  { connection: { rpc }, daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const [file = ""] = line.words
+    const isHere = isLoopback(rpc.host)
+    if (file.trim() === "") return yield* new CommandFailed({ message: "the path of the copy is empty" })
+    if (!isHere && !isAbsolute(file)) {
+      return yield* new CommandFailed({
+        message: `the daemon at ${
+          formatHostPort(rpc)
+        } is on another machine, and writes the copy there; nothing was done`,
+        remedy: "give the whole path of a file on that machine"
+      })
+    }
+    // The daemon has another working directory.
+    const path = isHere ? absolutePath(file, input) : file
+    const isEncrypted = numberAt(yield* daemon.ask("getwalletinfo"), "unlocked_until") !== undefined
+    yield* Effect.catchIf(
+      daemon.call("backupwallet", [path]),
+      (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet,
+      ({ message }) => why(shownText(message.replace(FAILED, "")), isHere)
+    )
+    if (line.wants("json")) return success(`${indented(objectOf({ path, encrypted: isEncrypted }))}\n`)
+    const where = isHere ? "" : `, on the machine of the daemon at ${formatHostPort(rpc)}`
+    return success(
+      `The wallet was copied to ${shownText(path)}${where}.\n` +
+        (isEncrypted
+          ? "The copy opens with the passphrase that the wallet has now.\n"
+          : "The copy is not encrypted: anyone who reads it can take the coins and names of the wallet.\n") +
+        "Keep it on another disk.\n"
+    )
+  })

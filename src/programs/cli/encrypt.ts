@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { at, indented, numberAt, objectOf } from "./jsonText.ts"
+import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { chosenPassphrase, withPassphrase } from "./passphrase.ts"
+import { NOT_ENCRYPTED } from "./unlock.ts"
+
+/** `svcd-cli encrypt`: a passphrase for the wallet, or another one. */
+
+const ENCRYPTED = `The wallet is encrypted, and locked.
+- Write the passphrase down, apart from the seed phrase: without both, no one can use its coins and names, not even you.
+- While it is locked, it renews no names: "${NAME} unlock -renewals" lets it.
+- Earlier copies of its file are not encrypted. Destroy them, and make a new one: "${NAME} backup FILE"
+`
+
+const CHANGED = `The wallet has the new passphrase.
+- Earlier copies of its file open with the old one. Destroy them, and make a new one: "${NAME} backup FILE"
+`
+
+const ALREADY = new CommandFailed({
+  message: "the wallet is encrypted already",
+  remedy: `"${NAME} encrypt -change" replaces its passphrase, "${NAME} unlock" unlocks it`
+})
+
+const WATCHES = new CommandFailed({
+  message: "the wallet is watch-only: it has no private keys to encrypt"
+})
+
+export const encryptCommand = (
+  { daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const change = line.wants("change")
+    const wallet = yield* daemon.ask("getwalletinfo")
+    const isEncrypted = numberAt(wallet, "unlocked_until") !== undefined
+    if (at(wallet, "private_keys_enabled") === false) return yield* WATCHES
+    if (change !== isEncrypted) return yield* change ? NOT_ENCRYPTED : ALREADY
+    const passphrase = yield* chosenPassphrase(input)
+    yield* change
+      ? withPassphrase(input, (old) => daemon.call("walletpassphrasechange", [old, passphrase]))
+      : daemon.call("encryptwallet", [passphrase])
+    if (line.wants("json")) return success(`${indented(objectOf({ encrypted: true }))}\n`)
+    return success(change ? CHANGED : ENCRYPTED)
+  })

@@ -1,4 +1,5 @@
 import { grouped, TIME_UNITS } from "../base/quantities.ts"
+import { shortAmount } from "../protocol/amount.ts"
 import { type Html, html } from "./html.ts"
 
 /** Times and hashes for display; numbers, spans and sizes: `base/quantities.ts`. */
@@ -44,6 +45,12 @@ export const shortHash = (display: string): Html =>
 /** `4.2 blocks/s`. */
 export const rate = (perSecond: number): string =>
   `${perSecond >= 100 ? grouped(perSecond) : perSecond.toFixed(1)} blocks/s`
+
+/** Of smallest units per kvB, in NMC per kvB: up to three digits, rounded up. */
+export const rateText = (feeRate: number): string => {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, feeRate))) - 2)
+  return shortAmount(Math.ceil(feeRate / step) * step)
+}
 
 const SCALES = ["", " k", " M", " G", " T", " P"] as const
 

@@ -181,7 +181,9 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .headline b { color: var(--text); font-size: 1.35rem; font-variant-numeric: tabular-nums; }
 .chart svg { display: block; width: 100%; height: 7.5rem; overflow: visible; border-bottom: 1px solid var(--line); }
 .chart rect { fill: var(--chart); }
+.chart rect.growing { fill: var(--quiet); }
 .chart rect:hover { fill: var(--link); }
+.peak { color: var(--muted); font-size: var(--tiny); text-align: right; border-bottom: 1px dashed var(--line); font-variant-numeric: tabular-nums; }
 .chart .area { fill: var(--accent-back); }
 .chart .line { fill: none; stroke: var(--chart); stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
 .axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--muted); font-size: .8rem; margin: .3rem 0 .6rem; }

@@ -11,14 +11,14 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { rateOf } from "../../mempool/policy/feeRate.ts"
 import { operationsWithin } from "../../names/events/blockOperations.ts"
 import { NameDb } from "../../names/NameDb.ts"
-import { amountText } from "../../protocol/amount.ts"
+import { amountText, shortAmount } from "../../protocol/amount.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { day, difficultyText } from "../format.ts"
+import { day, difficultyText, rateText } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { ACTIVITY } from "../links.ts"
-import { type Chart, chartView, type Point } from "./svg.ts"
+import { type Chart, chartsView, type Point } from "./svg.ts"
 
 /** The page of charts. Blocks and difficulty come from headers, operations from names.db; no block is read. */
 
@@ -225,41 +225,62 @@ const meanText = (mean: number | undefined): string =>
 
 const LIGHT = "The node has only recent blocks so far. This chart appears once it has the whole chain."
 
-const blocks = ({ days, light }: Activity): Chart => ({
-  key: "blocks",
-  title: "Blocks per day",
-  headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "daily average" },
-  description: light
-    ? LIGHT
-    : `Blocks of each of the last ${quantityOf(days.length, "day")}; today is incomplete.`,
-  columns: ["Day (UTC)", "Blocks"],
-  points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: grouped(blocks) })),
-  form: "bars"
-})
+const FEW_DAYS = "This chart appears once the chain has blocks of three days."
 
-const operations = ({ days, light }: Activity): Chart => ({
-  key: "operations",
-  title: "Name operations per day",
-  headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "daily average" },
-  description: light
-    ? LIGHT
-    : `Registrations and updates of each of the last ${quantityOf(days.length, "day")}; today is incomplete.`,
-  columns: ["Day (UTC)", "Operations"],
-  points: days.map(({ operations, start }) => ({
-    label: day(start),
-    value: operations ?? 0,
-    text: operations === undefined ? "not known" : grouped(operations)
-  })),
-  form: "bars"
-})
+const isToday = ({ start }: ChainDay, now: number): boolean => start === dayOf(now)
+
+interface DailyChart extends Pick<Chart, "key" | "title" | "few"> {
+  readonly unit: string
+  readonly value: (day: ChainDay) => number | undefined
+}
+
+/** Without days of which the value is not known. */
+const dailyChart = ({ days, light, now }: Activity, { few, key, title, unit, value }: DailyChart): Chart => {
+  const points = days.flatMap((each): ReadonlyArray<Point> => {
+    const known = value(each)
+    if (known === undefined) return []
+    const growing = isToday(each, now)
+    return [{ label: growing ? "today" : day(each.start), value: known, text: grouped(known), growing }]
+  })
+  return {
+    key,
+    title,
+    headline: { value: meanText(meanOf(days, value)), note: "daily average" },
+    description: `${title} on each of the last ${quantityOf(points.length, "day")}; today is incomplete.`,
+    few: light ? LIGHT : few,
+    columns: ["Day (UTC)", unit],
+    points,
+    form: "bars"
+  }
+}
+
+const blocks = (activity: Activity): Chart =>
+  dailyChart(activity, {
+    key: "blocks",
+    title: "Blocks per day",
+    few: FEW_DAYS,
+    unit: "Blocks",
+    value: ({ blocks }) => blocks
+  })
+
+const operations = (activity: Activity): Chart =>
+  dailyChart(activity, {
+    key: "operations",
+    title: "Name operations per day",
+    few: "This chart appears once the node knows the name operations of three days.",
+    unit: "Operations",
+    value: ({ operations }) => operations
+  })
 
 const difficulty = ({ difficulty, light }: Activity): Chart => {
   const last = difficulty.at(-1)
+  const value = last === undefined ? "–" : difficultyText(last.difficulty)
   return {
     key: "difficulty",
     title: "Difficulty",
-    headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the latest block" },
-    description: light ? LIGHT : `Difficulty at ${quantityOf(difficulty.length, "block")} of the last year.`,
+    headline: { value, note: "at the latest block" },
+    description: `Difficulty at ${quantityOf(difficulty.length, "block")} of the last year.`,
+    few: light ? LIGHT : `${value} at the latest block, as at all blocks of the last year.`,
     columns: ["Day (UTC)", "Difficulty"],
     points: difficulty.map(({ difficulty, time }) => ({
       label: day(time),
@@ -271,58 +292,63 @@ const difficulty = ({ difficulty, light }: Activity): Chart => {
 }
 
 const feePoint = ({ feeRate, target }: FeeFor): Point => ({
-  label: quantityOf(target, "block"),
+  label: `within ${quantityOf(target, "block")}`,
   value: feeRate,
-  text: amountText(feeRate)
+  text: rateText(feeRate)
 })
 
-const fees = ({ fees }: Activity): Chart => {
-  const [first] = fees
-  return {
-    key: "fees",
-    title: "Fee rates",
-    headline: first === undefined
-      ? { value: "–", note: "a kvB" }
-      : { value: amountText(first.feeRate), note: `per kvB, mined within ${quantityOf(first.target, "block")}` },
-    description: first === undefined
-      ? "The node has not seen enough transactions to estimate fees."
-      : "Estimated fee rate by the number of blocks within which a transaction is mined.",
-    columns: ["Mined within", "NMC per kvB"],
-    points: fees.map(feePoint),
-    form: "bars"
-  }
-}
+const fees = ({ fees }: Activity): Chart => ({
+  key: "fees",
+  title: "Fee rate, NMC/kvB",
+  headline: { value: fees[0] === undefined ? "–" : rateText(fees[0].feeRate), note: "to be mined soon" },
+  description: "Estimated fee rate by the number of blocks within which a transaction is mined.",
+  few: "There is not enough data for a chart of estimates yet.",
+  columns: ["Mined", "NMC/kvB"],
+  points: fees.map(feePoint),
+  form: "bars"
+})
 
 const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
-  label: `from ${amountText(from)}`,
+  label: `from ${shortAmount(from)}`,
   value: vsize,
   text: `${quantityOf(transactions, "transaction")}, ${sizeText(vsize)}`
 })
 
+/** Up to the highest rate that is paid. */
+const paidParts = (parts: ReadonlyArray<PoolPart>): ReadonlyArray<PoolPart> =>
+  parts.slice(
+    Math.max(0, parts.findIndex(({ transactions }) => transactions > 0)),
+    parts.findLastIndex(({ transactions }) => transactions > 0) + 1
+  )
+
 export const poolChart = (parts: ReadonlyArray<PoolPart>): Chart => {
   const transactions = parts.reduce((sum, part) => sum + part.transactions, 0)
   const vsize = parts.reduce((sum, part) => sum + part.vsize, 0)
+  const paid = paidParts(parts)
+  const [lowest] = paid
   return {
     key: "mempool",
-    title: "Mempool by fee rate",
+    title: "Mempool by fee rate, NMC/kvB",
     headline: {
       value: grouped(transactions),
       note: `${transactions === 1 ? "transaction" : "transactions"}, ${sizeText(vsize)}`
     },
-    description: transactions === 0
+    description: "Virtual bytes in the mempool by the fee rate of their transactions, in NMC per kvB.",
+    few: lowest === undefined
       ? "The mempool is empty."
-      : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC per kvB.",
-    columns: ["NMC per kvB", "Transactions"],
-    points: transactions === 0 ? [] : parts.map(poolPoint),
+      : `${quantityOf(transactions, "transaction")} of ${sizeText(vsize)}, at fee rates from ${
+        amountText(lowest.from)
+      } per kvB.`,
+    columns: ["NMC/kvB", "Transactions"],
+    points: paid.map(poolPoint),
     form: "bars"
   }
 }
 
 const activityView = (activity: Activity): Html =>
-  html`<h1>Activity</h1><div class="charts">${
-    [blocks(activity), operations(activity), fees(activity), poolChart(activity.pool), difficulty(activity)]
-      .map(chartView)
-  }</div>`
+  html`<h1>Activity</h1>${
+    chartsView([blocks(activity), operations(activity), fees(activity), poolChart(activity.pool), difficulty(activity)])
+  }`
 
 export const makeActivityPage = Effect.gen(function*() {
   const gather = yield* makeActivity

@@ -2,8 +2,9 @@ import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import { type FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
-import { aboutText, amountText, shortAmount } from "../../protocol/amount.ts"
+import { aboutText, amountText } from "../../protocol/amount.ts"
 import { FEE_TARGET, nameCosts } from "../../protocol/nameCosts.ts"
+import { rateText } from "../format.ts"
 import { type Html, html } from "../html.ts"
 import { fact } from "../parts.ts"
 
@@ -53,13 +54,7 @@ export const feesNow = (estimator: typeof FeeEstimator.Service, pool: typeof Mem
   return { suggestions, isOff: estimator.isOff, least, registration: commitment + operation }
 }
 
-/** To three digits, up. */
-const roundedUp = (rate: number): number => {
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, rate))) - 2)
-  return Math.ceil(rate / step) * step
-}
-
-const rateView = (rate: number): Html => html`${shortAmount(roundedUp(rate))} <small>NMC/kvB</small>`
+const rateView = (rate: number): Html => html`${rateText(rate)} <small>NMC/kvB</small>`
 
 const paymentText = (rate: number): string => `${aboutText(feeOf(rate, PAYMENT_SIZE))} for a payment`
 

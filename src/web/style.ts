@@ -210,7 +210,7 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .flow .flow-name { fill: var(--accent); }
 .flow .flow-fee { fill: var(--muted); }
 .flows .flow-name b { color: var(--accent); }
-.standing dl { margin-top: .8rem; }
+.standing dl, .card > p + dl { margin-top: .8rem; }
 details + details { margin-top: .8rem; }
 details > summary h2 { display: inline; margin: 0; }
 details > summary h2 + * { margin-top: .8rem; }
@@ -237,6 +237,10 @@ details[open] > summary { margin-bottom: .6rem; }
   .brief th, .brief .number, .brief .when { flex: none; }
   .brief td, .names.brief th { flex: 1; }
   .brief .date { display: none; }
+  .brief th .hash { display: block; max-width: 4.6rem; overflow: hidden; }
+  .brief .does { white-space: normal; overflow-wrap: anywhere; }
+  .filter input { flex: 1 1 8rem; }
+  .filter label { flex-basis: 100%; }
   .brief .name { white-space: pre; overflow-wrap: normal; }
   .flows { grid-template-columns: minmax(0, 1.4fr) minmax(3rem, 1fr) minmax(0, 1.4fr); gap: 0 .4rem; }
   .flows li { font-size: .82rem; }

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
+import type { Page } from "puppeteer-core"
 import type { PageHandler } from "../../src/http/Pages.ts"
 import { addressOf } from "../../src/protocol/address.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
@@ -64,6 +65,8 @@ const withEvents = (pages: PageHandler): PageHandler => ({
       : pages.answer(request)
 })
 
+const mainText = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('main').innerText")
+
 it.scoped.skipIf(chromium === undefined)(
   "every page is accessible and fits in light, dark and on a phone, and can be used by search and keyboard",
   () =>
@@ -122,8 +125,11 @@ it.scoped.skipIf(chromium === undefined)(
       const opened = yield* openBrowser(chromium ?? assert.fail())
       yield* Effect.promise(async () => {
         const { faults, page, requests } = await watched(opened, 1_280)
+        const texts = new Map<string, unknown>()
         for (const [name, target] of Object.entries(targets)) {
+          await page.setViewport({ width: 1_280, height: 800 })
           await page.goto(origin + target, { waitUntil: "domcontentloaded" })
+          texts.set(target, await mainText(page))
           for (const { look, scheme, width } of LOOKS) {
             await page.setViewport({ width, height: 800 })
             await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
@@ -138,7 +144,18 @@ it.scoped.skipIf(chromium === undefined)(
           }
         }
 
+        // Without a script a page says the same.
         await page.setViewport({ width: 1_280, height: 800 })
+        await page.setJavaScriptEnabled(false)
+        for (const [target, text] of texts) {
+          await page.goto(origin + target, { waitUntil: "domcontentloaded" })
+          assert.strictEqual(await mainText(page), text, `${target} without a script`)
+        }
+        await page.goto(`${origin}/tx/${txid}`, { waitUntil: "domcontentloaded" })
+        await page.click("summary")
+        assert.include(await mainText(page), "P2WPKH")
+        await page.setJavaScriptEnabled(true)
+
         const search = async (text: string): Promise<string> => {
           await page.goto(`${origin}/names`, { waitUntil: "domcontentloaded" })
           await page.type("#q", text)

@@ -97,7 +97,7 @@ const transactionRow = (height: number) => (each: BlockRow): Html => {
   const { fee, paid, transaction } = each
   return html`<tr>
 <th scope="row">${shortTransaction(transaction.txid, { block: height })}</th>
-<td>${what(each)}</td>
+<td class="does">${what(each)}</td>
 <td class="number wide">${shortAmount(paid)}</td>
 <td class="number wide">${fee === undefined ? "–" : shortAmount(fee)}</td>
 <td class="number wide">${sizeText(transaction.size)}</td>

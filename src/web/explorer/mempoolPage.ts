@@ -141,7 +141,7 @@ const transactionRow = (now: number) => ({ entry, operation }: PoolRow): Html =>
   const { fee, time, transaction, vsize } = entry
   return html`<tr>
 <th scope="row">${shortTransaction(transaction.txid)}</th>
-<td>${operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)}</td>
+<td class="does">${operation === undefined ? html`<span class="muted">payment</span>` : operationLine(operation)}</td>
 <td class="number wide">${shortAmount(fee)}</td>
 <td class="number wide">${shortAmount(rateOf(entry))}</td>
 <td class="number wide">${grouped(vsize)} vB</td>

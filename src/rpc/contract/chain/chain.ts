@@ -52,7 +52,7 @@ export const GETBLOCKCHAININFO = contract({
   name: "getblockchaininfo",
   right: "read",
   group: "Blockchain",
-  summary: "Returns the state of the chain and how far it is synced.",
+  summary: "Returns the state of the chain and its sync progress.",
   params: {},
   results: [{ schema: CHAIN_INFO }],
   examples: [[]]
@@ -123,7 +123,8 @@ export const PRECIOUSBLOCK = contract({
   coins: "any",
   writes: true,
   group: "Blockchain",
-  summary: "Treats a block as if it had arrived before all others of the same work, until the node stops. A later " +
+  summary:
+    "Prefers a block over others with the same work, as if it had arrived first, until the node stops. A later " +
     "call takes precedence over an earlier one.",
   params: { blockhash: hash("The block.") },
   results: [{ schema: Result.nothing("") }],
@@ -157,24 +158,24 @@ export const RECONSIDERBLOCK = contract({
 
 export const SYNC_STATUS = Schema.Struct({
   phase: Result.string(
-    "What the node works on: headers, window, signatures, blocks, or ready if it waits for nothing"
+    "Current phase: headers, window, signatures, blocks, or ready"
   ),
-  proof: Result.string("What answers about names rest on: work, signatures or full"),
-  height: Result.integer("The last block whose names are known"),
+  proof: Result.string("Proof of answers about names: work, signatures or full"),
+  height: Result.integer("Height up to which names are known"),
   headers: Result.integer("Height of the last header"),
   synced: Result.boolean("Whether all names are known up to the tip of the network"),
-  percent: Result.number("The part of the phase's work that is done, 0 to 100"),
-  secondsleft: Schema.NullOr(Result.number("Seconds until it is done; null while that is unknown")),
+  percent: Result.number("Completed part of the phase, 0 to 100"),
+  secondsleft: Schema.NullOr(Result.number("Estimated seconds until its end; null if unknown")),
   offline: Schema.optional(
-    Result.boolean("Only where the operator wants no peers (-maxpeers 0): true, and no blocks come from peers")
+    Result.boolean("Only with -maxpeers 0: true, and no blocks come from peers")
   ),
   window: Schema.NullOr(
     Schema.Struct({
       blocks: Result.integer("Blocks in the window"),
-      of: Result.integer("Blocks of the complete window; 0 before it begins"),
+      of: Result.integer("Size of the complete window; 0 before it starts"),
       names: Result.integer("Names in the window"),
-      unchecked: Result.integer("Signatures that are not checked yet")
-    }).annotations({ description: "The window from which names are answered; null if the whole chain answers" })
+      unchecked: Result.integer("Unchecked signatures")
+    }).annotations({ description: "The window that answers about names; null if the whole chain does" })
   )
 })
 
@@ -182,7 +183,7 @@ export const GETSYNCSTATUS = contract({
   name: "getsyncstatus",
   right: "read",
   group: "Blockchain",
-  summary: "Returns how far the node is, and what its answers about names rest on.",
+  summary: "Returns the sync progress of the node, and the proof of its answers about names.",
   params: {},
   results: [{ schema: SYNC_STATUS }],
   examples: [[]]

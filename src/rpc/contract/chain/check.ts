@@ -12,7 +12,7 @@ export const VERIFYCHAIN = contract({
   group: "Blockchain",
   // Checking all blocks takes hours: ends when the node stops or the caller disconnects.
   waits: true,
-  summary: "Checks the last blocks of the best chain, the tip first. The node connects no block meanwhile. A damaged " +
+  summary: "Checks the last blocks of the best chain, tip first. The node connects no block meanwhile. A damaged " +
     "block counts as missing, and the node requests it from peers.",
   params: {
     checklevel: withDefault(
@@ -52,7 +52,7 @@ export const GETCHECKINFO = contract({
       })),
       notices: Schema.Array(Schema.Struct({
         what: Result.string("The file or store"),
-        reason: Result.string("Note for the operator; answers stay correct")
+        reason: Result.string("Notice for the operator; answers stay correct")
       }))
     })
   }],

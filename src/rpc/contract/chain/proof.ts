@@ -22,7 +22,8 @@ export const GETTXOUTPROOF = contract({
   right: "read",
   group: "Blockchain",
   heavy: true,
-  summary: "Returns a proof that a block has transactions, in hexadecimal digits: the header with its merged-mining " +
+  summary:
+    "Returns a proof that a block contains transactions, in hexadecimal digits: the header with its merged-mining " +
     "proof, and a part of the merkle tree. Without -txindex and without a block, one of them must have an unspent " +
     "output.",
   params: {

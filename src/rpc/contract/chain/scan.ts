@@ -32,7 +32,7 @@ export const SCANTXOUTSET = contract({
   group: "Blockchain",
   // Ends when the caller disconnects.
   waits: true,
-  summary: "Searches the unspent outputs for those of descriptors, as they are at the tip at the call.",
+  summary: "Searches the unspent outputs at the current tip for those of descriptors.",
   params: { action: string("start, abort or status."), scanobjects: OPTIONAL_SCAN_OBJECTS },
   results: [
     { when: "action is start", schema: SCANNED },

@@ -23,22 +23,22 @@ const LOADED = Schema.Struct({
 const CHAINSTATE = Schema.Struct({
   blocks: Result.integer("Height of its last block"),
   bestblockhash: Result.hex("Hash of its last block"),
-  bits: Result.hex("Target of its last block in the short form of headers"),
+  bits: Result.hex("Target of its last block, in compact form"),
   target: Result.hex("That target"),
   difficulty: Result.number("Difficulty of its last block"),
   verificationprogress: Result.number(
-    "Checked part of the chain, 0 to 1, as in getblockchaininfo; of a second state, by its height"
+    "Checked part of the chain, 0 to 1, as in getblockchaininfo; for a second state, by its height"
   ),
-  coins_db_cache_bytes: Result.integer("Bytes of memory for pages of the database"),
+  coins_db_cache_bytes: Result.integer("Memory for database pages, in bytes"),
   coins_tip_cache_bytes: Result.integer("Bytes of memory for coins"),
   snapshot_blockhash: Schema.optional(
-    Result.hex("Hash of the base block of the snapshot that it began with; absent once that is validated")
+    Result.hex("Base block of the snapshot it started from; missing once validated")
   ),
-  validated: Result.boolean("Whether all its blocks are validated: false if it began with a snapshot, until then")
+  validated: Result.boolean("Whether all its blocks are validated; false for an unvalidated snapshot")
 })
 
 const CHAINSTATES = Schema.Struct({
-  headers: Result.integer("Height of the known header with the most work"),
+  headers: Result.integer("Height of the best known header"),
   chainstates: Schema.Array(CHAINSTATE)
 })
 
@@ -46,9 +46,8 @@ export const DUMPTXOUTSET = contract({
   name: "dumptxoutset",
   coins: "any",
   group: "Blockchain",
-  summary:
-    "Writes the coins of a block to a file that loadtxoutset of svcd and of the reference node reads. The node goes " +
-    "on connecting blocks, and its tip does not change for an earlier block.",
+  summary: "Writes the coins of a block to a file for loadtxoutset of svcd or Namecoin Core. The node keeps " +
+    "connecting blocks, and an earlier block does not change its tip.",
   // Writing all coins takes minutes: if the node stops or the caller disconnects, the file is removed.
   waits: true,
   params: {
@@ -78,8 +77,8 @@ export const LOADTXOUTSET = contract({
   coins: "any",
   group: "Blockchain",
   summary:
-    "Loads the coins and the names of a file that dumptxoutset wrote, and continues from its base block. The blocks up to " +
-    "that block are validated in the background: see getchainstates. The headers up to that block must be known, and the hash of the coins must be that of -snapshothash, " +
+    "Loads coins and names from a file written by dumptxoutset, and continues from its base block. The blocks up to " +
+    "that block are validated in the background: see getchainstates. The headers up to that block must be known, and the hash of the coins must be -snapshothash, " +
     "or known to this version.",
   waits: true,
   params: { path: freeText(string("The file, relative to the data directory.")) },
@@ -97,8 +96,8 @@ export const GETCHAINSTATES = contract({
   right: "read",
   group: "Blockchain",
   summary:
-    "Returns the chain states of the node, the one in use last. After a snapshot was loaded there are two until the " +
-    "blocks below its base are validated: the first connects them from genesis, the second began with the snapshot.",
+    "Returns the chain states of the node; the last one is in use. After a snapshot is loaded, there are two until the " +
+    "blocks below its base are validated: the first connects them from genesis, the second started from the snapshot.",
   params: {},
   results: [{ schema: CHAINSTATES }],
   examples: [[]]

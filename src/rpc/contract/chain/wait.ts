@@ -24,7 +24,7 @@ export const WAITFORNEWBLOCK = contract({
   summary: "Waits for a new tip, and returns it. Returns the current tip when the time is over or the node stops.",
   params: {
     timeout: TIMEOUT,
-    current_tip: optional(hash("Waits for a tip other than this one."), "the tip at the time of the call")
+    current_tip: optional(hash("Waits for a different tip."), "the tip at the time of the call")
   },
   examples: [[1000]]
 })

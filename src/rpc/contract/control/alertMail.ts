@@ -4,8 +4,8 @@ import * as Result from "../../method/results.ts"
 
 const TESTED = Schema.Struct({
   address: Result.string("Where the mail goes"),
-  accepted: Result.boolean("Whether the server has taken the mail"),
-  answer: Result.string("What the server said, or why there was no server")
+  accepted: Result.boolean("Whether the server accepted the mail"),
+  answer: Result.string("The answer of the server, or the reason for a failed connection")
 })
 
 export const TESTALERTMAIL = contract({
@@ -14,8 +14,8 @@ export const TESTALERTMAIL = contract({
   writes: true,
   group: "Names",
   summary:
-    "Sends a test mail to each address that gets mail before names expire (-alertmail), and returns what the server " +
-    "said. Waiting mail stays where it is.",
+    "Sends a test mail to each -alertmail address, and returns the answers of the server. Does not send waiting " +
+    "mail.",
   params: {},
   results: [{ schema: Schema.Array(TESTED) }],
   examples: [[]],

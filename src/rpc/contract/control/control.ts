@@ -39,7 +39,7 @@ export const STOP = contract({
   coins: "any",
   writes: true,
   group: "Control",
-  summary: "Starts a clean shutdown of the node.",
+  summary: "Shuts the node down cleanly.",
   params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
   results: [{ schema: Result.string("\"svcd stopping\"") }],
   examples: [[]]
@@ -249,9 +249,9 @@ export const GETINFO = contract({
         Result.needing("names", Result.integer("Watched addresses that are not handed out yet"))
       ),
       unlocked_until: Schema.optional(
-        Result.needing("names", Result.time("End of the unlocked time; only for an encrypted wallet"))
+        Result.needing("names", Result.time("Time at which it locks again; only for an encrypted wallet"))
       ),
-      paytxfee: Result.amount("Fee per kvB that the wallet pays, if it is set"),
+      paytxfee: Result.amount("Fee per kvB paid by the wallet, if set"),
       relayfee: Result.amount("Minimum fee per kvB for relay"),
       errors: Result.string("Warnings"),
       chain: Result.string("main, test or regtest"),

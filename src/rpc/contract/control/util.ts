@@ -35,7 +35,7 @@ export const VALIDATEADDRESS = contract({
       when: "the address is invalid",
       schema: Schema.Struct({
         isvalid: Result.boolean("No"),
-        error_locations: Schema.Array(Result.integer("Position of a character that is probably wrong, from 0")),
+        error_locations: Schema.Array(Result.integer("Position of a probably wrong character, from 0")),
         error: Result.string("The error")
       })
     }
@@ -94,7 +94,7 @@ export const MULTISIG = Schema.Struct({
   address: Result.string("The address"),
   redeemScript: Result.hex("The redeem script"),
   descriptor: Result.string("The output descriptor"),
-  warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
+  warnings: Schema.optional(Schema.Array(Result.string("A deviation from the requested address")))
 })
 
 /** Bytes of an address in an answer. */

@@ -42,35 +42,35 @@ const FROM = "\"now\": what happens from now on; \"0\": everything, or a cursor 
 const HOOK_ID = string("The id of the webhook, as listwebhooks shows it.")
 
 const VIEW = Schema.Struct({
-  id: Result.string("What the other methods call it"),
-  source: Result.string("configuration or rpc: where it was added"),
-  url: Result.string("Where the node sends"),
-  secret: Result.boolean("Whether the node has a secret to sign with. The secret itself is never shown"),
-  name: Schema.Array(Result.string("A name that it wants")),
-  prefix: Schema.Array(Result.string("A beginning of names that it wants")),
-  owner: Schema.Array(Result.string("An owner whose names it wants")),
-  types: Schema.Array(Result.string("A kind of event that it wants")),
+  id: Result.string("The id used by the other methods"),
+  source: Result.string("Its origin: configuration or rpc"),
+  url: Result.string("The URL that receives the events"),
+  secret: Result.boolean("Whether the node has a secret to sign with; it never shows the secret"),
+  name: Schema.Array(Result.string("A requested name")),
+  prefix: Schema.Array(Result.string("A requested prefix of names")),
+  owner: Schema.Array(Result.string("A requested owner")),
+  types: Schema.Array(Result.string("A requested kind of event")),
   state: Result.string(
-    "active; retrying: the last message was not accepted; dead: none was for 14 days; gone: its receiver answered 410; " +
-      "cursor: the node has no events behind its cursor; unconfigured: svcd.conf has it no more; light: the node is light"
+    "active; retrying: the last message was not accepted; dead: no message was accepted for 14 days; gone: the receiver answered 410; " +
+      "cursor: the node has no events after its cursor; unconfigured: it is no longer in svcd.conf; light: the node is light"
   ),
-  cursor: Result.string("Behind the last accepted message, or behind what it does not want"),
-  lag: Result.integer("Blocks from there to the last block of the chain"),
-  delivered: Result.integer("Messages that its receiver accepted"),
-  lastdelivered: Schema.NullOr(Result.time("When it accepted the last one; null for never")),
-  failures: Result.integer("Attempts that failed since then"),
-  failingsince: Schema.NullOr(Result.time("Of the first of them")),
-  nextattempt: Schema.NullOr(Result.time("Of the next one; null if none is planned")),
-  lasterror: Schema.NullOr(Result.string("Why the last one failed")),
-  remedy: Schema.NullOr(Result.string("What the operator can do; null if there is nothing to do"))
+  cursor: Result.string("Position after the last accepted message, or after events that the filter leaves out"),
+  lag: Result.integer("Blocks from the cursor to the tip"),
+  delivered: Result.integer("Messages accepted by the receiver"),
+  lastdelivered: Schema.NullOr(Result.time("Time of the last accepted message; null for none")),
+  failures: Result.integer("Failed attempts since then"),
+  failingsince: Schema.NullOr(Result.time("Time of the first failed attempt")),
+  nextattempt: Schema.NullOr(Result.time("Time of the next attempt; null if none is planned")),
+  lasterror: Schema.NullOr(Result.string("Reason of the last failure")),
+  remedy: Schema.NullOr(Result.string("The remedy for the operator; null if none is needed"))
 })
 
 const ANSWER = Schema.Struct({
   accepted: Result.boolean("Whether the status was 2xx"),
-  status: Schema.NullOr(Result.integer("The status; null without an answer")),
+  status: Schema.NullOr(Result.integer("The HTTP status; null without a response")),
   milliseconds: Schema.NullOr(Result.integer("How long it took")),
-  body: Schema.NullOr(Result.string("The beginning of the answer's body")),
-  error: Schema.NullOr(Result.string("Why there was no answer"))
+  body: Schema.NullOr(Result.string("The start of the response body")),
+  error: Schema.NullOr(Result.string("Reason for the missing response"))
 })
 
 const MISSING = "-5 there is no webhook \"<id>\"; listwebhooks has their ids"
@@ -87,7 +87,7 @@ export const ADDWEBHOOK = contract({
   writes: true,
   group: "Names",
   summary:
-    "Sends events of names to a URL from now on: one signed POST for each block that has some, in order, until " +
+    "Sends events of names to a URL from now on: one signed POST per block with events, in order, each repeated until " +
     "the receiver accepts it. Returns the id and the secret with which the receiver checks the signatures; it is not " +
     "shown again.",
   params: {
@@ -101,7 +101,7 @@ export const ADDWEBHOOK = contract({
         "a new one"
       )),
       name: asArgument("json or text", texts("Names to send events of.")),
-      prefix: asArgument("json or text", texts("Beginnings of names.")),
+      prefix: asArgument("json or text", texts("Prefixes of names.")),
       owner: asArgument("json or text", texts("Addresses of owners, before or after an event.")),
       types: asArgument(
         "json or text",
@@ -112,8 +112,8 @@ export const ADDWEBHOOK = contract({
   },
   results: [{
     schema: Schema.Struct({
-      id: Result.string("What the other methods call the webhook"),
-      secret: Result.string("What the receiver needs to check the signatures")
+      id: Result.string("The id of the webhook for the other methods"),
+      secret: Result.string("The secret with which the receiver checks signatures")
     })
   }],
   examples: [
@@ -135,7 +135,7 @@ export const LISTWEBHOOKS = contract({
   name: "listwebhooks",
   coins: "any",
   group: "Names",
-  summary: "Returns the webhooks of the node, how far their receivers are, and what the operator has to do.",
+  summary: "Lists the webhooks of the node with their progress, and any remedy for the operator.",
   params: {},
   results: [{ schema: Schema.Array(VIEW) }],
   examples: [[]]
@@ -146,7 +146,7 @@ export const REMOVEWEBHOOK = contract({
   coins: "any",
   writes: true,
   group: "Names",
-  summary: "Removes a webhook, with its place in the events. A message on its way is interrupted.",
+  summary: "Removes a webhook and its cursor. A message being sent is interrupted.",
   params: { id: HOOK_ID },
   results: [{ schema: Result.nothing("") }],
   examples: [["0123456789abcdef"]],
@@ -158,11 +158,12 @@ export const RESUMEWEBHOOK = contract({
   coins: "any",
   writes: true,
   group: "Names",
-  summary: "Sends to a webhook again that is dead, gone or without a place in the events, or at once to one that " +
-    "retries. By default it goes on behind the last accepted message, and skips nothing.",
+  summary:
+    "Resumes a webhook that is dead, gone or has lost its cursor, and retries a retrying one at once. By default " +
+    "it continues after the last accepted message and skips nothing.",
   params: {
     id: HOOK_ID,
-    options: orEmpty(namedOptions({ from: optional(string(FROM), "where it was") }, "Where to go on."))
+    options: orEmpty(namedOptions({ from: optional(string(FROM), "where it was") }, "Where to continue."))
   },
   results: [{ schema: Result.nothing("") }],
   examples: [["0123456789abcdef"], ["0123456789abcdef", { from: "now" }]],
@@ -175,7 +176,7 @@ export const TESTWEBHOOK = contract({
   writes: true,
   group: "Names",
   summary:
-    "Sends one signed message of the type names.test to a webhook, and returns what came back. It has no event, " +
+    "Sends a signed test message (names.test) to a webhook, and returns the response. The message has no event " +
     "and moves no cursor.",
   params: { id: HOOK_ID },
   results: [{ schema: ANSWER }],

@@ -66,7 +66,7 @@ export const ESTIMATERAWFEE = contract({
   params: {
     conf_target: confirmTarget,
     threshold: withDefault(
-      refined(double("Share of transactions that must be mined within the target."), (share) => {
+      refined(double("Required share of transactions mined within the target."), (share) => {
         if (share < 0 || share > 1) return RpcError.invalidParameter("Invalid threshold")
         return share
       }),
@@ -93,7 +93,7 @@ export const PRIORITISETRANSACTION = contract({
   coins: "any",
   writes: true,
   group: "Mining",
-  summary: "Changes the fee with which a transaction counts for mining. Several calls add up.",
+  summary: "Changes the fee that a transaction counts with for mining. Several calls add up.",
   params: {
     txid: hash("The transaction, in the mempool or not yet."),
     dummy: optional(double("Must be 0; obsolete.")),

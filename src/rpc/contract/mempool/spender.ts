@@ -18,7 +18,7 @@ import { EXAMPLE_TXID } from "../examples.ts"
 const SPENDING = Schema.Array(Schema.Struct({
   txid: Result.hex("The output's transaction"),
   vout: Result.integer("Its index"),
-  spendingtxid: Schema.optional(Result.hex("The transaction that spends the output, if any")),
+  spendingtxid: Schema.optional(Result.hex("The spending transaction, if any")),
   blockhash: Schema.optional(Result.hex("The block of that transaction; not if it is in the mempool")),
   spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
 }))

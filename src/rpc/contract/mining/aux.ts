@@ -36,7 +36,7 @@ export const CREATEAUXBLOCK = contract({
   writes: true,
   group: "Mining",
   summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
-  params: { address: string("Address that the coinbase pays.") },
+  params: { address: string("Address paid by the coinbase.") },
   results: [{ schema: CANDIDATE }],
   examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
   errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS]

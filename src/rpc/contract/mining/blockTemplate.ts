@@ -17,19 +17,19 @@ const TRANSACTION = Schema.Struct({
 })
 
 export const TEMPLATE = Schema.Struct({
-  capabilities: Schema.Array(Result.string("An extension that the node supports: proposal")),
+  capabilities: Schema.Array(Result.string("An extension supported by the node: proposal")),
   version: Result.integer("Version of the block, without the flag of merged mining"),
   rules: Schema.Array(Result.string("An active soft fork; a leading ! means that the miner must support it")),
   vbavailable: Result.map("rulename", Result.integer("Version bit of a soft fork in its voting phase")),
   vbrequired: Result.integer("Version bits that must be set"),
   previousblockhash: Result.hex("Hash of the tip"),
   transactions: Schema.Array(TRANSACTION),
-  coinbaseaux: Result.map("key", Result.hex("Data that the coinbase must contain")),
+  coinbaseaux: Result.map("key", Result.hex("Data required in the coinbase")),
   coinbasevalue: Result.integer("Maximum value of the coinbase, in the smallest unit"),
   longpollid: Result.string("Id for a later call that waits for a change (long poll)"),
   target: Result.hex("Maximum value of the block hash"),
   mintime: Result.time("Earliest time of the block"),
-  mutable: Schema.Array(Result.string("A part of the template that the miner may change")),
+  mutable: Schema.Array(Result.string("A part of the template the miner may change")),
   noncerange: Result.hex("First and last nonce"),
   sigoplimit: Result.integer("Limit of the cost of signature operations"),
   sizelimit: Result.integer("Limit of the bytes of the block"),
@@ -69,9 +69,9 @@ const PARAMS = {
   template_request: object(
     {
       mode: optional(json("`template` or `proposal` (BIP 23).", { words: "string" }), "template"),
-      capabilities: optional(json("Extensions that the caller supports; ignored.", { words: "json array" })),
+      capabilities: optional(json("Extensions supported by the caller; ignored.", { words: "json array" })),
       rules: withDefault(
-        refined(json("Soft forks that the caller supports; must include `segwit`.", { words: "json array" }), rulesOf),
+        refined(json("Soft forks supported by the caller; must include `segwit`.", { words: "json array" }), rulesOf),
         new Set<string>()
       ),
       longpollid: optional(

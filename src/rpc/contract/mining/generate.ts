@@ -37,7 +37,7 @@ export const GENERATETODESCRIPTOR = contract({
   summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
   params: {
     num_blocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
-    descriptor: string("Descriptor that the blocks pay; the checksum is optional."),
+    descriptor: string("Descriptor paid by the blocks; the checksum is optional."),
     maxtries: withDefault(
       refined(int64(TRIES), (tries) => {
         return tries < 0 ? RpcError.integerOutOfRange() : tries
@@ -62,7 +62,7 @@ export const GENERATEBLOCK = contract({
   group: "Mining",
   summary: "Mines a block of exactly the given transactions in order. The coinbase does not claim their fees.",
   params: {
-    output: string("Address or descriptor that the block pays."),
+    output: string("Address or descriptor paid by the block."),
     transactions: array(
       hexText("A txid from the mempool, or any transaction in hexadecimal digits."),
       "Transactions of the block."

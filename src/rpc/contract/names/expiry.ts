@@ -31,27 +31,27 @@ const EXPIRING_NAME = Schema.Struct({
   ...NAME_OUTPUT_MEMBERS,
   height: Result.integer("Height of the operation"),
   expires_in: Result.integer("Blocks until the record expires"),
-  expires_at: Result.integer("Height from which on the record is expired"),
+  expires_at: Result.integer("First height at which the record is expired"),
   expires_about: Result.time("Estimated time of the expiry"),
   mine: Result.boolean("Whether a loaded wallet has the address"),
   watched: Result.boolean("Whether the name is in the list of name_watch"),
   autorenew: Schema.optional(
-    Result.boolean("Whether the wallet renews it by itself (name_autorenew); missing for names of others")
+    Result.boolean("Whether the wallet renews it automatically (name_autorenew); missing for names of others")
   ),
-  pending: Result.boolean("Whether an operation on the name waits for a block, such as its renewal")
+  pending: Result.boolean("Whether an operation on the name, such as its renewal, is unconfirmed")
 })
 
 const EXPIRING = Schema.Struct({
   names: Schema.Array(EXPIRING_NAME).annotations({ description: "The first to expire first" }),
   next: Schema.optional(
-    Result.string("Where the next page begins; missing on the last page. A page may have fewer names than the limit")
+    Result.string("Start of the next page; missing on the last one. A page may have fewer names than the limit")
   ),
   complete: Result.boolean("Whether all blocks are known; otherwise there may be other names")
 })
 
 export const WATCHED_NAME = Schema.Struct({
   ...NAME_TEXT_MEMBERS,
-  configured: Result.boolean("Whether the settings have it (-watch); otherwise a caller added it"),
+  configured: Result.boolean("Whether it comes from the settings (-watch); otherwise a caller added it"),
   height: Schema.optional(Result.integer("Height of the last operation; missing if the name was never registered")),
   expires_in: Schema.optional(Result.integer("Blocks until the record expires; 0 or less if it has expired"))
 })
@@ -76,19 +76,19 @@ export const NAME_EXPIRING = contract({
   right: "names",
   group: "Names",
   summary:
-    "Lists names that expire soon, the first to expire first: of all owners, of one, of the loaded wallets, or those " +
-    "that name_watch watches; with mine and watched, the names of both. For the next page, pass next as cursor.",
+    "Lists names that expire soon, first to expire first: of all owners, of one owner, of the loaded wallets, or of " +
+    "the watch list; with mine and watched, of both. For the next page, pass next as cursor.",
   params: {
     query: orEmpty(namedOptions({
       blocks: withDefault(
-        int32(`Names that expire within so many blocks, up to ${EXPIRATION_DEPTH}.`),
+        int32(`Lists names that expire within this number of blocks, up to ${EXPIRATION_DEPTH}.`),
         USUAL_BLOCKS
       ),
       owner: optional(string("The owner's address.")),
       mine: withDefault(boolean("Whether to list names of the loaded wallets."), false),
-      watched: withDefault(boolean("Whether to list names that are watched."), false),
+      watched: withDefault(boolean("Whether to list watched names."), false),
       limit: withDefault(int32(`Maximum number of names, up to ${MOST_FOUND}.`), USUAL_NAMES),
-      cursor: optional(string("next of the page before, with the same conditions.")),
+      cursor: optional(string("next of the previous page, with the same conditions.")),
       ...ENCODINGS
     }, "The conditions."))
   },
@@ -110,9 +110,8 @@ export const NAME_WATCH = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary:
-    "Returns the list of names whose expiry the node reports beforehand, or first adds names to it or removes some. " +
-    "The names need not belong to a wallet, and need not be registered. The list is kept across restarts.",
+  summary: "Returns the watch list, the names whose expiry the node announces. Can add or remove names first. " +
+    "The names may belong to other owners or be unregistered. The list is kept across restarts.",
   params: {
     command: withDefault(string("list, add or remove."), "list"),
     names: asArgument("json or text", optional(NAMES)),

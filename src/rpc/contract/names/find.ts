@@ -12,26 +12,26 @@ export const MOST_FOUND = 1_000
 const USUAL = 100
 
 export const FIND_MEMBERS = {
-  text: optional(string("Part of the name or of the value, without case; three characters or more.")),
-  key: optional(string(`An item of the value, also below map: ${SEARCH_KEYS.join(", ")}.`)),
-  value: optional(string("The value of that item; by default any.")),
+  text: optional(string("Part of the name or the value, case-insensitive, at least three characters.")),
+  key: optional(string(`An item of the value, even below map: ${SEARCH_KEYS.join(", ")}.`)),
+  value: optional(string("The value of that item; any by default.")),
   owner: optional(string("The owner's address.")),
   namespace: optional(string("Prefix of the names, such as d/.")),
-  changedSince: optional(int32("Height of a block: names whose last operation is in it or later.")),
-  expiresWithin: optional(int32("A number of blocks: names that expire within them unless they are renewed.")),
+  changedSince: optional(int32("Lists names whose last operation is at this height or later.")),
+  expiresWithin: optional(int32("Lists names that expire within this number of blocks unless they are renewed.")),
   includeExpired: withDefault(boolean("Whether to list expired names."), false),
   limit: withDefault(int32(`Maximum number of names, up to ${MOST_FOUND}.`), USUAL),
-  cursor: optional(string("next of the page before, with the same conditions.")),
+  cursor: optional(string("next of the previous page, with the same conditions.")),
   ...ENCODINGS
 }
 
 export const FOUND = Schema.Struct({
   names: Schema.Array(NAME_INFO),
   next: Schema.optional(
-    Result.string("Where the next page begins; missing on the last page. A page may have fewer names than the limit")
+    Result.string("Start of the next page; missing on the last one. A page may have fewer names than the limit")
   ),
   complete: Result.boolean("Whether blocks and indexes are complete; otherwise there may be more names"),
-  indexed: Result.number("Which part of the names text and key find, from 0 to 1")
+  indexed: Result.number("Share of names covered by text and key, from 0 to 1")
 })
 
 /** While a node answers from the last blocks only. */
@@ -56,8 +56,8 @@ export const NAME_FIND = contract({
   right: "read",
   group: "Names",
   summary:
-    "Finds names by text, by an item of the value, by owner, by their last change or by their expiry. All given " +
-    "conditions hold. For the next page, pass next of this page as cursor.",
+    "Finds names by text, by an item of the value, by owner, by last change or by expiry. Results match all given " +
+    "conditions. For the next page, pass next of this page as cursor.",
   params: { query: orEmpty(namedOptions(FIND_MEMBERS, "The conditions.")) },
   results: [{ schema: FOUND }],
   examples: [[{ text: "example" }], [{ key: "ip", value: "192.0.2.1" }], [{ expiresWithin: 4032, namespace: "d/" }]],

@@ -9,7 +9,7 @@ const FINDING = Schema.Struct({
     "name-form, namespace, too-long, not-text, not-ascii, json, not-object, duplicate-key, wrong-type, invalid, " +
       "deprecated, suppressed, unknown-item or unusual"
   ),
-  path: Result.string("The part of the JSON, as map.www.ip[1]; empty for the whole"),
+  path: Result.string("Path in the JSON, such as map.www.ip[1]; empty for the whole value"),
   line: Schema.optional(Result.integer("Line in the value, from 1 on")),
   column: Schema.optional(Result.integer("Column in the line, from 1 on")),
   message: Result.string("What is wrong")
@@ -18,13 +18,13 @@ const FINDING = Schema.Struct({
 const LINT = Schema.Struct({
   bytes: Result.integer("Length of the value"),
   errors: Schema.Array(FINDING).annotations({
-    description: "What programs ignore, or what makes the name useless or impossible to update"
+    description: "Content that programs ignore, or that makes the name useless or impossible to update"
   }),
-  warnings: Schema.Array(FINDING).annotations({ description: "What works, but may not be intended" }),
+  warnings: Schema.Array(FINDING).annotations({ description: "Content that works, but may be unintended" }),
   programs: Schema.Array(Schema.Struct({
     program: Result.string("DNS, Tor, nostr, profiles or svcd-mail"),
     sees: Schema.Array(Result.string("A record, an address or a field"))
-  })).annotations({ description: "What programs see in the value. Empty for the current value of an expired name" })
+  })).annotations({ description: "Meaning of the value for programs. Empty for the current value of an expired name" })
 })
 
 export const NAME_LINT = contract({

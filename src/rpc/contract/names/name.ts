@@ -49,7 +49,7 @@ export const NAME_HISTORY = contract({
   name: "name_history",
   right: "read",
   group: "Names",
-  summary: "Returns all records of a name, the oldest first.",
+  summary: "Returns all records of a name, oldest first.",
   params: {
     name: string("The name."),
     options: orEmpty(notNull(object({ ...ENCODINGS, byHash: BY_HASH }, "Options.")))

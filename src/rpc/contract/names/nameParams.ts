@@ -15,7 +15,7 @@ export const NAMEOP_PARAM = jsonObject(
 
 export const REQUIRE_PROOF = optional(
   refined(
-    string("What the answer has to rest on at least: work, signatures or full."),
+    string("Minimum proof of the answer: work, signatures or full."),
     (given) =>
       PROOF_LEVELS.find((level) => level === given) ??
         RpcError.invalidParameter(`Invalid value for requireProof: ${given}`)

@@ -28,7 +28,7 @@ export const PING = contract({
   name: "ping",
   right: "read",
   group: "Network",
-  summary: "Sends a ping to every peer; getpeerinfo then returns the round trips.",
+  summary: "Sends a ping to every peer; getpeerinfo then returns the round-trip times.",
   params: {},
   results: [{ schema: Result.nothing("") }],
   examples: [[]]
@@ -63,7 +63,7 @@ export const DISCONNECTNODE = contract({
   coins: "any",
   writes: true,
   group: "Network",
-  summary: "Disconnects a peer, given by its address or by its id.",
+  summary: "Disconnects a peer, by its address or its id.",
   params: {
     address: optional(string("Address and port, as in getpeerinfo.")),
     nodeid: optional(int64("Id, as in getpeerinfo."))
@@ -94,7 +94,7 @@ export const ADDNODE = contract({
   coins: "any",
   writes: true,
   group: "Network",
-  summary: "Adds a peer to which the node keeps a connection, removes it, or connects to it once.",
+  summary: "Adds a peer to keep connected, removes it, or connects to it once.",
   params: {
     node: string("Address or host name, with a port if it is not the network's default."),
     command: string("add, remove or onetry."),
@@ -153,12 +153,12 @@ export const SETBAN = contract({
   coins: "any",
   writes: true,
   group: "Network",
-  summary: "Adds or removes a ban of an address or a range. A new ban disconnects the peers that it covers.",
+  summary: "Adds or removes a ban of an address or a range. A new ban disconnects matching peers.",
   params: {
     subnet: string("An address, or a range as in 192.0.2.0/24."),
     command: string("add or remove."),
     bantime: withDefault(
-      int64("Seconds of the ban, or, with absolute, the time of its end; 0 for that of -bantime, by default a day."),
+      int64("Duration of the ban in seconds, or with absolute, its end time; 0 for -bantime, a day by default."),
       0
     ),
     absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
@@ -259,7 +259,7 @@ export const GETBLOCKFROMPEER = contract({
   coins: "any",
   writes: true,
   group: "Blockchain",
-  summary: "Requests a block whose header is known from one peer. The node disconnects a peer that does not answer.",
+  summary: "Requests a block with a known header from one peer. The node disconnects a peer that does not answer.",
   params: { blockhash: hash("The block."), peer_id: int64("Id of the peer, as in getpeerinfo.") },
   results: [{ schema: Schema.Struct({}) }],
   examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 0]],
@@ -276,7 +276,7 @@ export const GETPRIVATEBROADCASTINFO = contract({
   coins: "any",
   right: "names",
   group: "Raw transactions",
-  summary: "Lists the transactions that are sent over connections of their own. svcd sends none so: the list is empty.",
+  summary: "Lists privately broadcast transactions. svcd has none, so the list is empty.",
   params: {},
   results: [{
     schema: Schema.Struct({
@@ -300,7 +300,7 @@ export const ABORTPRIVATEBROADCAST = contract({
   coins: "any",
   writes: true,
   group: "Raw transactions",
-  summary: "Gives up a transaction of getprivatebroadcastinfo. svcd has none.",
+  summary: "Aborts a private broadcast of getprivatebroadcastinfo. svcd has none.",
   params: { id: hash("Txid, or hash with witnesses.") },
   results: [{
     schema: Schema.Struct({

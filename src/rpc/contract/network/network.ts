@@ -12,7 +12,7 @@ export const GETNETWORKINFO = contract({
   results: [{
     schema: Schema.Struct({
       version: Result.integer(
-        "Version of Namecoin Core whose interface this is, as 310100 for 31.1; `subversion` has that of svcd"
+        "Version of Namecoin Core whose interface this is, such as 310100 for 31.1; `subversion` has the version of svcd"
       ),
       subversion: Result.string("User agent of this node"),
       protocolversion: Result.integer("Version of the network protocol"),
@@ -29,7 +29,7 @@ export const GETNETWORKINFO = contract({
         limited: Result.boolean("Whether the node does not use this network"),
         reachable: Result.boolean("Whether the node can connect to its peers"),
         proxy: Result.string("The proxy, if any"),
-        proxy_randomize_credentials: Result.boolean("Whether each connection uses its own proxy credentials")
+        proxy_randomize_credentials: Result.boolean("Whether each connection uses separate proxy credentials")
       })),
       relayfee: Result.amount(`Minimum fee rate for relay, ${FEE}`),
       incrementalfee: Result.amount(`Additional fee rate of a replacement, ${FEE}`),
@@ -54,7 +54,7 @@ export const GETZMQNOTIFICATIONS = contract({
     schema: Schema.Array(Schema.Struct({
       type: Result.string("pubhashblock, pubhashtx, pubrawblock, pubrawtx or pubsequence"),
       address: Result.string("Address of the publisher"),
-      hwm: Result.integer("Messages that are kept for a slow subscriber")
+      hwm: Result.integer("Messages kept for a slow subscriber")
     }))
   }],
   examples: [[]]

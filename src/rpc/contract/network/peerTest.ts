@@ -61,11 +61,11 @@ export const GETRAWADDRMAN = contract({
   name: "getrawaddrman",
   right: "read",
   group: "Hidden",
-  summary: "Lists all places in the book of addresses.",
+  summary: "Lists all slots of the address book.",
   params: {},
   results: [{
     schema: Schema.Struct({
-      new: Result.map("bucket/position", PLACE, "Addresses that have not answered yet"),
+      new: Result.map("bucket/position", PLACE, "Addresses not connected to yet"),
       tried: Result.map("bucket/position", PLACE, "Addresses that have answered")
     })
   }],
@@ -77,11 +77,11 @@ export const ADDPEERADDRESS = contract({
   coins: "any",
   writes: true,
   group: "Hidden",
-  summary: "Adds an address to the book of addresses, as if its peer had announced it.",
+  summary: "Adds an address to the address book, as if its peer had announced it.",
   params: {
     address: string("The address."),
     port: int64("The port."),
-    tried: withDefault(boolean("Whether the address counts as one that has answered."), false)
+    tried: withDefault(boolean("Whether the address counts as tried."), false)
   },
   results: [{
     schema: Schema.Struct({
@@ -101,7 +101,7 @@ export const SENDMSGTOPEER = contract({
   summary: "Sends a message of any content to a peer.",
   params: {
     peer_id: int64("Id of the peer."),
-    msg_type: string("Name of the message, at most 12 characters."),
+    msg_type: string("Message type, at most 12 characters."),
     msg: hexText("The payload.")
   },
   results: [{ schema: Schema.Struct({}) }],

@@ -25,6 +25,6 @@ export const SIGHASH_PARAM = optional(
 export const PREVTXS_PARAM = optional(
   array(
     json("Object with txid, vout, scriptPubKey and, if needed, redeemScript, witnessScript, amount."),
-    "Outputs that the transaction spends and that are not in the chain yet."
+    "Spent outputs that are not in the chain yet."
   )
 )

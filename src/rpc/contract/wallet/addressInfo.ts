@@ -3,7 +3,7 @@ import * as Result from "../../method/results.ts"
 
 export const FORM = {
   isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
-  iswitness: Result.boolean("Whether it is spent by a witness"),
+  iswitness: Result.boolean("Whether it is spent with a witness"),
   witness_version: Schema.optional(Result.integer("Version of the witness program")),
   witness_program: Schema.optional(Result.hex("The witness program"))
 }

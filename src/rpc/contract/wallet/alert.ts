@@ -50,8 +50,9 @@ export const NAME_ALERTS = contract({
   right: "names",
   group: "Names",
   heavy: true,
-  summary: "Lists the names in danger: those that are about to expire without a renewal, and those that expired. Of " +
-    "the wallet of the path, or of all loaded wallets. name_list has the same for each name of a wallet.",
+  summary:
+    "Lists the names in danger, of the wallet in the path or of all loaded wallets: those about to expire without a " +
+    "renewal, and expired ones. name_list has the same for each name of a wallet.",
   params: {
     options: orEmpty(notNull(object({
       nameEncoding: ENCODINGS.nameEncoding,
@@ -68,9 +69,8 @@ export const NAME_ACKNOWLEDGE = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary:
-    "Tells the node that the owner knows of names in danger: nothing warns of them until something else happens " +
-    "to them. Of the wallet of the path, or of all loaded wallets. Returns the names of which it warned.",
+  summary: "Acknowledges names in danger: warnings about them stop until something else happens " +
+    "to them. Applies to the wallet in the path, or to all loaded wallets. Returns the names of the warnings.",
   params: {
     names: asArgument("json or text", optional(NAMES, "all names in danger")),
     options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))

@@ -33,7 +33,7 @@ export const UNSPENT = Schema.Struct({
   scriptPubKey: Result.hex("The output script"),
   amount: Result.amount("The amount"),
   confirmations: Result.integer("Confirmations"),
-  ancestorcount: Schema.optional(Result.integer("Only in the mempool: ancestors, itself included")),
+  ancestorcount: Schema.optional(Result.integer("Only in the mempool: number of ancestors, including itself")),
   ancestorsize: Schema.optional(Result.integer("Virtual bytes of the ancestors")),
   ancestorfees: Schema.optional(Result.integer("Fees of the ancestors in the smallest unit")),
   spendable: Result.boolean("true"),
@@ -42,7 +42,9 @@ export const UNSPENT = Schema.Struct({
   parent_descs: Schema.Array(Result.string("A descriptor")).annotations({
     description: "The descriptors from which the script is derived"
   }),
-  safe: Result.boolean("Whether payments use it unasked: confirmed, or the wallet's own change that no fee bump made"),
+  safe: Result.boolean(
+    "Whether payments use it by default: confirmed, or the wallet's own change, except change of a fee bump"
+  ),
   reused: Schema.optional(
     Result.boolean("Only with avoid_reuse: whether the wallet has spent from the address before")
   )
@@ -103,7 +105,7 @@ export const LOCKUNSPENT = contract({
   coins: "any",
   right: "spend",
   writes: true,
-  summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
+  summary: "Locks coins so that payments do not use them, or unlocks them. Without coins, unlocks all.",
   params: {
     unlock: boolean("Whether to unlock instead of lock."),
     transactions: optional(OUTPOINTS, "all locked coins"),
@@ -148,7 +150,7 @@ export const LISTUNSPENT = contract({
       minimumAmount: withDefault(amount("Minimum amount of a coin."), 0, "0.00"),
       maximumAmount: withDefault(amount("Maximum amount of a coin."), Infinity, "none"),
       maximumCount: withDefault(int64("Maximum number of coins."), 0, "no limit"),
-      minimumSumAmount: withDefault(amount("The list ends when the amounts reach this sum."), Infinity, "none"),
+      minimumSumAmount: withDefault(amount("The list ends once the amounts reach this sum."), Infinity, "none"),
       include_immature_coinbase: withDefault(boolean("Whether to list immature coinbases."), false),
       includeNames: withDefault(boolean("Whether to list names."), false)
     }, "Further conditions."))

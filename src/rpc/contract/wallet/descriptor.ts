@@ -112,7 +112,7 @@ export const CREATEWALLETDESCRIPTOR = contract({
   params: {
     type: addressType("The type of the addresses"),
     options: orEmpty(namedOptions({
-      internal: optional(boolean("Whether to add that of change alone, or that of receiving alone."), "both"),
+      internal: optional(boolean("Whether to only add that of change, or only that of receiving."), "both"),
       hdkey: optional(string("The extended public key, one of gethdkeys."), "that of all active descriptors")
     }, "Options."))
   },

@@ -111,7 +111,10 @@ export const SEND_CHANGE_OPTIONS = {
 
 export const SEND_OUTCOME_OPTIONS = {
   lock_unspents: LOCK_UNSPENTS,
-  psbt: optional(boolean("Whether to return a PSBT in any case and send nothing."), "only if signatures are missing")
+  psbt: optional(
+    boolean("Whether to always return a PSBT, without sending anything."),
+    "only if signatures are missing"
+  )
 }
 
 export const ADD_TO_WALLET = optional(boolean("Whether to store and send it instead of returning it."), "true")

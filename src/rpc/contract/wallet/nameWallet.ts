@@ -21,7 +21,7 @@ const OWNED_NAME = Schema.Struct({
   proof: PROOF,
   outlook: Schema.optional(
     Schema.Struct(OUTLOOK_MEMBERS).annotations({
-      description: "What becomes of the name; missing while the node is syncing"
+      description: "Outlook for the name; missing while the node is syncing"
     })
   )
 })
@@ -69,7 +69,7 @@ export const NAME_LIST = contract({
   right: "names",
   group: "Names",
   heavy: true,
-  summary: "Lists the names set by confirmed transactions of the wallet, each with its last one, including " +
+  summary: "Lists the names set by confirmed transactions of the wallet, each with the last one, including " +
     "transferred and expired names.",
   params: {
     name: optional(string("Only this name."), "all names"),

@@ -24,7 +24,7 @@ const WARNINGS = {
 
 /** In place of error -4 of a wallet without private keys. */
 const UNSIGNED = optional(
-  boolean("Whether to return a PSBT for another machine to sign, and send nothing."),
+  boolean("Whether to return a PSBT for another machine to sign, without sending anything."),
   "true without private keys"
 )
 
@@ -40,7 +40,7 @@ const PSBT_MEMBERS = {
 }
 
 const NAME_WARNINGS = Schema.Array(
-  Result.string("A warning, as in name_lint; none of them stopped the transaction")
+  Result.string("A warning, as in name_lint; it did not stop the transaction")
 )
 
 const DRAFTED = {
@@ -65,7 +65,7 @@ export const NAME_NEW = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate finishes it, " +
+  summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate completes it, " +
     `at the earliest ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment is mined.`,
   params: {
     name: string("The name."),
@@ -97,7 +97,7 @@ export const NAME_FIRSTUPDATE = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary: "Finishes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
+  summary: "Completes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
     `the salt if they are omitted. The transaction is valid from ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment on.`,
   params: {
     name: string("The name."),

@@ -32,13 +32,13 @@ export const WALLETPASSPHRASE = contract({
   right: "names",
   writes: true,
   summary:
-    "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly the wallet signs nothing but " +
+    "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly, the wallet signs nothing but " +
     "renewals of names: a name_update with the same value, whose owner, coins and change are the wallet's, and whose fee is " +
-    "at most 0.01 NMC. After a call without renewalsonly, a time for renewals that is longer goes on. walletlock ends both.",
+    "at most 0.01 NMC. A call without renewalsonly does not shorten a longer time for renewals. walletlock ends both.",
   params: {
     passphrase: freeText(string("The passphrase.")),
     timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`),
-    renewalsonly: withDefault(boolean("Whether the wallet signs renewals of names alone."), false)
+    renewalsonly: withDefault(boolean("Whether the wallet only signs renewals of names."), false)
   },
   results: [{ schema: Result.nothing("") }],
   examples: [["a long passphrase", 60], ["a long passphrase", 2592000, true]],

@@ -45,7 +45,7 @@ export const REMOVEPRUNEDFUNDS = contract({
   group: "Wallet",
   coins: "any",
   writes: true,
-  summary: "Removes a transaction from the wallet. The balances change; a scan of its block finds it again.",
+  summary: "Removes a transaction from the wallet. The balances change; a rescan of its block finds it again.",
   params: { txid: hash("The transaction.", { label: "txid" }) },
   results: [{ schema: Result.nothing("") }],
   examples: [[TXID]],

@@ -51,7 +51,7 @@ export const LISTRECEIVEDBYLABEL = contract({
   },
   results: [{
     schema: Schema.Array(Schema.Struct({
-      amount: Result.amount("Amount that its addresses received"),
+      amount: Result.amount("Amount received by its addresses"),
       confirmations: Result.integer("Confirmations of the latest payment"),
       label: Result.string("The label")
     }))

@@ -17,15 +17,14 @@ export const CHECKRECOVERYWORDS = contract({
   // Runs to the end even without its caller: otherwise the time after a wrong answer would reveal which words are
   // right.
   writes: true,
-  summary:
-    "Compares some of the recovery words, which the owner reads from paper, with those of the wallet. If all of them " +
+  summary: "Compares words that the owner reads from paper with the seed phrase of the wallet. If all of them " +
     "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +
     "before it answers so. The wallet must be unlocked.",
-  params: { words: jsonObject(`At least ${FEWEST_WORDS} words, each by its place in the phrase, from 1 on.`) },
+  params: { words: jsonObject(`At least ${FEWEST_WORDS} words, each by its position in the phrase, from 1.`) },
   results: [{
     schema: Schema.Struct({
-      correct: Result.boolean("Whether all of them are right"),
-      phrase_checked: Schema.optional(Result.time("When the owner last entered the right words; missing if never"))
+      correct: Result.boolean("Whether all words are right"),
+      phrase_checked: Schema.optional(Result.time("Time of the last successful check; missing if never"))
     })
   }],
   examples: [[{ 3: "abandon", 11: "ability", 24: "able" }]],

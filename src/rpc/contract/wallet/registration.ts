@@ -9,12 +9,12 @@ import { NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./walletParams.ts"
 export const RENEWALS = Schema.Struct({
   all: Result.boolean("Whether the wallet renews all names before they expire"),
   names: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
-    description: "Names that the wallet renews in any case"
+    description: "Names that the wallet always renews"
   }),
   except: Schema.optional(
     Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
-      description: "Names whose renewal the owner switched off: not renewed although all others are, and left out by " +
-        "name_renew all; missing without any"
+      description: "Names whose renewal the owner switched off: neither renewed with all others, nor included in " +
+        "name_renew all; missing if none"
     })
   )
 })
@@ -23,8 +23,8 @@ const LISTED = Schema.Struct({
   ...REGISTRATION_MEMBERS,
   blocks_left: Schema.optional(
     Result.integer(
-      "The least number of blocks until the next step; 0: now, or name_firstupdate may follow a name_new alone; missing if it " +
-        "has ended, or the wallet does not have the coin of a name_new alone"
+      "Minimum number of blocks until the next step. 0: now, or name_firstupdate may follow a lone name_new. Missing if it " +
+        "has ended, or if the wallet does not have the coin of a lone name_new"
     )
   )
 })
@@ -36,7 +36,8 @@ export const NAME_AUTOREGISTER = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary: "Registers a name in one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
+  summary:
+    "Registers a name with one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
     "enough, even after a restart. An encrypted wallet must be unlocked at both times.",
   params: {
     name: string("The name."),
@@ -89,8 +90,8 @@ export const NAME_CANCEL = contract({
   writes: true,
   group: "Names",
   summary:
-    "Cancels a registration: no name_firstupdate is sent. Or cancels a renewal of name_renew whose name_update is not " +
-    "sent. Transactions that were sent stay valid.",
+    "Cancels a registration before its name_firstupdate is sent, or a renewal of name_renew before its name_update " +
+    "is sent. Sent transactions stay valid.",
   params: { name: string("The name."), options: NAME_OPTIONS },
   results: [{
     schema: Schema.Struct({ cancelled: Result.oneOf("What was cancelled", "registration", "renewal") })
@@ -105,9 +106,9 @@ export const NAME_AUTORENEW = contract({
   right: "names",
   writes: true,
   group: "Names",
-  summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
-    "name, or of all names; a name that is switched off is an exception, including for name_renew all, until all names are set again. Switching " +
-    "off withdraws renewals of name_renew that are not sent, for all names also of those that name_renew named. " +
+  summary: "Returns which names the wallet renews before they expire. With \"on\", changes the setting of one " +
+    "name or of all names. A name that is switched off stays an exception, even for name_renew all, until all names are set again. Switching " +
+    "off cancels unsent renewals of name_renew; for all names, even those that name_renew named. " +
     "An encrypted wallet must be unlocked at the time of a renewal.",
   params: {
     name: asArgument("text or null", optional(string("The name; null for all."), "all names")),

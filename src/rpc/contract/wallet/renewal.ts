@@ -35,9 +35,9 @@ export type GivenChoice =
 const CHOICE = custom<GivenChoice>({
   words: "json array, string or numeric",
   description:
-    `The names, up to ${MOST_RENEWED}; "${ALL}" for all names of the wallet; a number of blocks for those that ` +
-    "expire within them. Both leave out names whose renewal is switched off (name_autorenew), which a caller can " +
-    "give by name. Any other text is one name, and in an array each text is.",
+    `The names, up to ${MOST_RENEWED}; "${ALL}" for all names of the wallet; or a number of blocks, for names that ` +
+    "expire within them. The last two leave out names whose renewal is switched off (name_autorenew); to renew " +
+    "these, name them. Any other text is one name, as is each text of an array.",
   read: (value) => {
     if (typeof value === "string") return value === ALL ? { of: "all" } : { of: "texts", texts: [value] }
     if (value instanceof JsonNumber) {
@@ -55,22 +55,22 @@ const STATE = Result.string(
   "waiting: no name_update is sent; sent: it waits for a block; done; skipped: it is not renewed"
 )
 
-const NOTE = Schema.optional(Result.string("What the renewal waits for, or why it is skipped"))
+const NOTE = Schema.optional(Result.string("Reason for waiting or for being skipped"))
 
 const PLANNED = Schema.Struct({
   ...NAME_TEXT_MEMBERS,
   state: STATE,
   expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
-  fee: Schema.optional(Result.amount("The fee of its transaction; missing if it is unknown, or nothing would be sent")),
+  fee: Schema.optional(Result.amount("Fee of its transaction; missing if unknown, or if nothing would be sent")),
   note: NOTE
 })
 
 const PLAN = Schema.Struct({
   names: Schema.Array(PLANNED).annotations({ description: "The first to expire first" }),
   transactions: Result.integer("Transactions that would be sent"),
-  fee: Schema.optional(Result.amount("Sum of the fees; missing if one is unknown")),
+  fee: Schema.optional(Result.amount("Total fee; missing if one is unknown")),
   left_out: Schema.optional(
-    Result.integer("Names that are left out because their renewal is switched off; missing without any")
+    Result.integer("Number of names left out because their renewal is switched off; missing if none")
   )
 })
 
@@ -81,7 +81,9 @@ const RENEWAL = Schema.Struct({
   note: NOTE,
   time: Result.time("Start of the renewal"),
   settled: Schema.optional(
-    Result.boolean("true for a skipped renewal of a name that a later operation has renewed: nothing is to be done")
+    Result.boolean(
+      "true for a skipped renewal if a later operation has renewed the name, so that nothing needs to be done"
+    )
   )
 })
 
@@ -93,13 +95,13 @@ export const NAME_RENEW = contract({
   writes: true,
   group: "Names",
   summary:
-    "Renews many names, each with its value and its owner's address in a transaction of its own, over the next blocks " +
-    "and restarts. With dryrun it returns the cost, and sends nothing. name_renewals shows the progress.",
+    "Renews many names over the next blocks, even across restarts. Each gets its own transaction and keeps value and " +
+    "address. With dryrun, returns the cost without sending anything. name_renewals shows the progress.",
   params: {
     names: asArgument("json or text", CHOICE),
     options: orEmpty(notNull(object({
       nameEncoding: ENCODINGS.nameEncoding,
-      dryrun: withDefault(boolean("Whether to return the cost alone."), false)
+      dryrun: withDefault(boolean("Whether to only return the cost."), false)
     }, "Options.")))
   },
   results: [{ when: "with dryrun", schema: PLAN }, { when: "otherwise", schema: RENEWALS }],

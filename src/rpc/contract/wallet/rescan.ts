@@ -35,7 +35,7 @@ export const ABORTRESCAN = contract({
   group: "Wallet",
   coins: "any",
   writes: true,
-  summary: "Stops the running scan of blocks for the wallet, which then fails. Its transactions so far stay.",
+  summary: "Aborts the wallet's running block scan, which then fails. Transactions found so far stay.",
   params: {},
   results: [{ schema: Result.boolean("Whether a scan was running") }],
   examples: [[]]

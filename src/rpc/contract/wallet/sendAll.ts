@@ -76,7 +76,7 @@ export const SENDALL = contract({
       inputs: INPUTS,
       locktime: LOCK_TIME,
       ...SEND_OUTCOME_OPTIONS,
-      send_max: optional(boolean("Whether to leave out coins that cost more to spend than they are worth."), "false"),
+      send_max: optional(boolean("Whether to leave out coins not worth their fee."), "false"),
       minconf: optional(int32("Minimum confirmations of coins."), "0"),
       maxconf: optional(int32("Maximum confirmations of coins.")),
       version: optional(uint32("Version of the transaction."), String(PAYMENT_VERSION)),

@@ -45,7 +45,7 @@ export const LISTWALLETDIR = contract({
   name: "listwalletdir",
   coins: "any",
   group: "Wallet",
-  summary: "Lists the wallets that have a file, loaded or not.",
+  summary: "Lists the wallet files, loaded or not.",
   params: {},
   results: [{
     schema: Schema.Struct({
@@ -68,7 +68,7 @@ export const CREATEWALLET = contract({
     wallet_name: freeText(string("Name of the wallet.")),
     disable_private_keys: withDefault(boolean("Whether the wallet is watch-only and never has private keys."), false),
     blank: withDefault(boolean("Whether the wallet starts without keys."), false),
-    passphrase: freeText(optional(string("A passphrase that encrypts the secrets of the wallet."))),
+    passphrase: freeText(optional(string("Passphrase to encrypt the wallet with."))),
     avoid_reuse: withDefault(
       boolean("Whether payments leave out coins of addresses that the wallet has spent from."),
       false
@@ -146,8 +146,8 @@ export const BACKUPWALLET = contract({
   group: "Wallet",
   coins: "any",
   writes: true,
-  summary: "Copies the file of the wallet. The copy holds all keys; a new one is needed only after an import.",
-  params: { destination: freeText(string("A path on the node's machine: of the copy, or of its folder.")) },
+  summary: "Copies the wallet file. The copy has all keys; you need a new one only after an import.",
+  params: { destination: freeText(string("Path of the copy, or of its folder, on the node's machine.")) },
   results: [{ schema: Result.nothing("") }],
   examples: [["/media/backup/savings.json"]],
   errors: ["-4 Error: Wallet backup failed! <reason>"]

@@ -39,7 +39,7 @@ export const MIGRATEWALLET = contract({
   coins: "any",
   writes: true,
   group: "Wallet",
-  summary: "Always fails: svcd has no wallets of the old kind that could be converted to descriptors.",
+  summary: "Always fails: svcd has no legacy wallets to convert to descriptors.",
   params: {
     wallet_name: freeText(optional(string("Name of the wallet."), "the wallet of the path")),
     passphrase: freeText(optional(string("Its passphrase.")))
@@ -81,18 +81,18 @@ export const GETWALLETINFO = contract({
   results: [{
     schema: Schema.Struct({
       walletname: Result.string("The wallet; empty for the default one"),
-      walletversion: Result.integer("The version that the reference node reports for every wallet"),
+      walletversion: Result.integer("The version that Namecoin Core reports for every wallet"),
       format: Result.string("json"),
       txcount: Result.integer("Transactions"),
-      keypoolsize: Result.integer("Watched receiving addresses that are not handed out yet"),
-      keypoolsize_hd_internal: Result.integer("Watched change addresses that are not handed out yet"),
+      keypoolsize: Result.integer("Watched receiving addresses that have not been issued"),
+      keypoolsize_hd_internal: Result.integer("Watched change addresses that have not been issued"),
       unlocked_until: Schema.optional(
-        Result.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
+        Result.time("Time at which it locks again, 0 while locked; only for an encrypted wallet")
       ),
       renewals_only: Schema.optional(
-        Result.boolean("True while the wallet is unlocked for renewals of names alone; otherwise missing")
+        Result.boolean("True while the wallet is unlocked only for renewals; otherwise missing")
       ),
-      renewals_until: Schema.optional(Result.time("End of the time in which it renews names; else missing")),
+      renewals_until: Schema.optional(Result.time("End of the time during which it renews names; otherwise missing")),
       private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
       avoid_reuse: Result.boolean("Whether payments leave out coins of addresses that the wallet has spent from"),
       scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
@@ -101,28 +101,30 @@ export const GETWALLETINFO = contract({
       blank: Result.boolean("Whether the wallet was created without keys and has none"),
       phrase_kept: Schema.optional(
         Result.boolean(
-          "Whether the words of the wallet were shown or its file was copied; only for a wallet with words"
+          "Whether the seed phrase was shown or the wallet file backed up; only for a wallet with a seed phrase"
         )
       ),
       phrase_checked: Schema.optional(
-        Result.time("When the owner last gave words of the wallet back (checkrecoverywords); missing if never")
+        Result.time(
+          "Time of the owner's last successful check of the seed phrase (checkrecoverywords); missing if never"
+        )
       ),
       addresses_left: Schema.optional(
         Result.integer(
-          "Addresses that can be given out before one of them is paid, of the type with the fewest: the recovery " +
+          "Addresses that can be issued before one of them is paid, for the type with the fewest: the recovery " +
             "words do not find more. Missing for a wallet without a seed, and until it has seen all blocks"
         )
       ),
       addresses_beyond: Schema.optional(
         Result.integer(
-          "Addresses that were given out and that the recovery words find only if an earlier one is paid"
+          "Issued addresses that a recovery finds only if an earlier one is paid"
         )
       ),
       addresses_lost: Schema.optional(
-        Result.integer("Addresses that were paid and that the recovery words do not find")
+        Result.integer("Paid addresses that a recovery does not find")
       ),
       birthtime: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
-      flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above as words" }),
+      flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above, by name" }),
       lastprocessedblock: LAST_BLOCK
     })
   }],

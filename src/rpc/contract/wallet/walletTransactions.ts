@@ -38,14 +38,14 @@ export const STANDING = {
     description: "Transactions of the wallet that spend the same outputs"
   }),
   mempoolconflicts: Schema.Array(TXID).annotations({
-    description: "Transactions of the mempool beside which it or an ancestor cannot be there"
+    description: "Mempool transactions that conflict with it or an ancestor"
   }),
   time: Result.time("Time at which the wallet first saw it"),
   timereceived: Result.time("Same as time"),
   "bip125-replaceable": Result.string("Whether it signals replacement: yes, no or unknown"),
   comment: Schema.optional(Result.string("The comment of the sender")),
-  replaced_by_txid: Schema.optional(Result.hex("The transaction that replaced it")),
-  replaces_txid: Schema.optional(Result.hex("The transaction that it replaced")),
+  replaced_by_txid: Schema.optional(Result.hex("The replacement")),
+  replaces_txid: Schema.optional(Result.hex("The replaced transaction")),
   to: Schema.optional(Result.string("The comment about the recipient"))
 }
 
@@ -59,7 +59,7 @@ export const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
 export const LAST_BLOCK = Schema.Struct({
   hash: Result.hex("Hash of the block"),
   height: Result.integer("Height of the block")
-}).annotations({ description: "The last block that the wallet has processed" })
+}).annotations({ description: "The last block processed by the wallet" })
 
 const DECODED = MARKED_TRANSACTION.annotations({ description: "The decoded transaction, if requested" })
 

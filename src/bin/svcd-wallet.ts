@@ -9,7 +9,7 @@ import { version } from "../version.ts"
 // The program's files are for its user alone.
 process.umask(0o077)
 
-const input = { ...processInput(), version, prompt: makePrompt(process) }
+const input = { ...processInput(), version, prompt: makePrompt(process), stdin: () => process.stdin }
 
 // The arguments that the system shows may contain words, keys or a passphrase.
 process.title = "svcd-wallet"

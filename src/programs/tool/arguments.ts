@@ -80,6 +80,9 @@ const commandProblem = ([name, ...more]: ReadonlyArray<string>, { commands, repe
 /** The library's texts of a switch. Without one it takes the next word for it. */
 const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
 
+/** For standard input, as an argument. */
+const STDIN = "-"
+
 /** Does not repeat the word, which may be a mistyped private key. No sub-command takes a word that begins so. */
 const DASHED = "an argument begins with a hyphen but is not a flag; write flags as -flag or --flag"
 
@@ -118,7 +121,7 @@ export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Argu
   const flags: Forms = Object.assign({}, ...commands.values(), BUILT_IN)
   const { given, problems: misread, words } = readWords(argv, flags)
   // The library or a sub-command might repeat such a word in its message.
-  const problems = words.some((word) => word.startsWith("-")) ? [...misread, DASHED] : misread
+  const problems = words.some((word) => word.startsWith("-") && word !== STDIN) ? [...misread, DASHED] : misread
   const [name, ...more] = words
   const own = name === undefined ? undefined : commands.get(name)
 

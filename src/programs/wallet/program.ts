@@ -11,20 +11,23 @@ import { CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts
 import type { SettingsInput } from "../../config/gather.ts"
 import * as Kind from "../../config/kinds.ts"
 import type { UsageError } from "../../config/UsageError.ts"
+import { shortAmount } from "../../protocol/amount.ts"
+import { MAX_RENEWAL_FEE } from "../../wallet/signing/renewalRule.ts"
 import { argvOf, daemonFlags, defaultedFlag, optionalFlag, switchFlag, type Texts } from "../tool/flags.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
-import type { CommandContext } from "./access.ts"
 import * as Commands from "./commands.ts"
+import { type PsbtContext, showPsbt, signPsbtFile } from "./psbtCommands.ts"
 
-/** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it; `export` works beside one. */
+/** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it; `export`, `show` and `sign` work beside one. */
 
 const NAME = "svcd-wallet"
 
 export interface WalletToolInput extends SettingsInput {
   readonly version: string
   readonly prompt: Prompt
+  readonly stdin: () => AsyncIterable<Uint8Array>
 }
 
 const secretFlag = (name: string, placeholder: "PASSPHRASE" | "PHRASE") => (description: string) =>
@@ -68,14 +71,15 @@ const quietLogger = Logger.replace(
   })
 )
 
-const contextOf = ({ connection, wallet }: Place, input: WalletToolInput): Either.Either<CommandContext, UsageError> =>
+const contextOf = ({ connection, wallet }: Place, input: WalletToolInput): Either.Either<PsbtContext, UsageError> =>
   Either.map(decodeConnection({ ...input, argv: argvOf(connection) }), (decoded) => ({
     connection: decoded.connection,
     prompt: input.prompt,
+    stdin: input.stdin,
     wallet
   }))
 
-type Work<F, E> = (context: CommandContext, flags: F) => Effect.Effect<Commands.Said, E, Scope.Scope>
+type Work<F, E> = (context: PsbtContext, flags: F) => Effect.Effect<Commands.Said, E, Scope.Scope>
 
 const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) => {
   const handlerOf = <F, E>(work: Work<F, E>) => (flags: F & Place): Effect.Effect<void, E | UsageError> =>
@@ -149,15 +153,40 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
     )
   )
 
+  const file = Args.text({ name: "file" }).pipe(
+    Args.withDescription("a PSBT in base64 or binary; - reads standard input")
+  )
+
+  const show = Command.make("show", { file, ...place }, handlerOf(showPsbt)).pipe(
+    Command.withDescription("say in words what a PSBT does; needs no node and no chain")
+  )
+
+  const sign = Command.make("sign", {
+    file,
+    out: optionalFlag("out", Kind.textKind("FILE"), { description: "file to write; FILE.signed.psbt by default" }),
+    yes: switchFlag("yes", { description: "do not ask before signing" }),
+    "renewals-only": switchFlag("renewals-only", {
+      description: "sign without asking, but only a renewal of an own name that changes nothing else"
+    }),
+    "max-fee": defaultedFlag("max-fee", Kind.amountKind, {
+      description: "highest fee that --renewals-only signs",
+      fallback: shortAmount(MAX_RENEWAL_FEE)
+    }),
+    password: unlocking,
+    ...place
+  }, handlerOf(signPsbtFile)).pipe(
+    Command.withDescription("show what a PSBT does, and sign it after a question; needs no node and no chain")
+  )
+
   return Command.make(name).pipe(
-    Command.withSubcommands([create, recover, importKey, encrypt, address, balance, exporting])
+    Command.withSubcommands([create, recover, importKey, encrypt, address, balance, exporting, show, sign])
   )
 }
 
 const NOTES =
   `--password is the passphrase of the wallet, if it is or will be encrypted. On a terminal, missing secrets are
 asked for. Other users can see the arguments of a program while it starts.
-Only "export" works while a node runs.`
+Only "export", "show" and "sign" work while a node runs.`
 
 export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({

@@ -8,7 +8,7 @@ import { LONGEST_UNLOCK } from "../../base/unlockTime.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly, type WrongPassphrase } from "../errors.ts"
-import { renewalProblem, type RenewalRules } from "../signing/renewalRule.ts"
+import { MAX_RENEWAL_FEE, renewalProblem, type RenewalRules } from "../signing/renewalRule.ts"
 import type { SpentOutput } from "../signing/SigningContext.ts"
 import { encryption } from "./makeDocument.ts"
 import { changePassphrase, openMasterKey } from "./seal.ts"
@@ -76,6 +76,7 @@ const wait = (seconds: number): Effect.Effect<void> =>
 export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<Vault, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
+    const renewalRules = { ...rules, maxFee: Math.min(MAX_RENEWAL_FEE, rules.maxFee) }
     const document = () => file.document
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
     /**
@@ -133,7 +134,7 @@ export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<
     const secretsFor: Vault["secretsFor"] = (transaction, spent) =>
       Effect.suspend(() => {
         if (open === undefined || !renewalsOnly()) return secrets
-        const problem = renewalProblem(transaction, spent, rules)
+        const problem = renewalProblem(transaction, spent, renewalRules)
         return problem === undefined ? Effect.succeed(open) : Effect.fail(new KeysLocked({ renewalsOnly: problem }))
       })
 

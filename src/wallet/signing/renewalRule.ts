@@ -15,7 +15,7 @@ export const MAX_RENEWAL_FEE = 1_000_000
 export interface RenewalRules {
   /** With or without a name prefix. */
   readonly isOwn: (script: Bytes) => boolean
-  /** The operator's highest fee per transaction, smallest units. */
+  /** Smallest units. */
   readonly maxFee: number
 }
 
@@ -62,5 +62,5 @@ export const renewalProblem = (
   if (!equal(before.setting.value, after.setting.value)) return "it changes the value"
   if (after.value < MIN_NAME_AMOUNT) return "it unlocks coins of the name"
   const fee = sum(coins) - sum(outputs)
-  return fee < 0 || fee > Math.min(MAX_RENEWAL_FEE, maxFee) ? "its fee is too high" : undefined
+  return fee < 0 || fee > maxFee ? "its fee is too high" : undefined
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { Readable } from "node:stream"
 import { DaemonUnreachable } from "../../../src/client/errors.ts"
 import { run as runMail } from "../../../src/programs/mail/program.ts"
 import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
@@ -12,7 +13,7 @@ const ENV = { SVCD_NETWORK: "regtest", SVCD_DATA_DIR: "/nowhere/svcd" }
 const NO_TERMINAL = { secret: () => Effect.succeed(undefined), line: () => Effect.succeed(undefined) }
 
 const wallet = (argv: ReadonlyArray<string>) =>
-  runWallet({ ...inputOf(argv, { env: ENV }), version: "9.9.9", prompt: NO_TERMINAL })
+  runWallet({ ...inputOf(argv, { env: ENV }), version: "9.9.9", prompt: NO_TERMINAL, stdin: () => Readable.from([]) })
 
 const mail = (argv: ReadonlyArray<string>) =>
   runMail({
@@ -62,7 +63,6 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
       "svcd-wallet import-key -=S3CRET",
       "svcd-wallet import-key --=S3CRET",
       "svcd-wallet import-key -- -S3CRET",
-      "svcd-wallet import-key -",
       "svcd-wallet ---S3CRET",
       "svcd-wallet create ---S3CRET",
       "svcd-mail lookup ---S3CRET",

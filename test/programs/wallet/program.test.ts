@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { Readable } from "node:stream"
 import { takeLock } from "../../../src/config/DirectoryLock.ts"
 import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import type { Prompt } from "../../../src/programs/tool/prompt.ts"
@@ -27,7 +28,7 @@ const typing = (...answers: Array<string>): Prompt => {
 }
 
 const tool = (argv: ReadonlyArray<string>, prompt = NO_TERMINAL, env: Readonly<Record<string, string>> = {}) =>
-  run({ ...inputOf(argv, { env }), version: "9.9.9", prompt })
+  run({ ...inputOf(argv, { env }), version: "9.9.9", prompt, stdin: () => Readable.from([]) })
 
 interface Place {
   readonly file: string

@@ -21,7 +21,7 @@ interface Output {
 
 const rules = {
   isOwn: (script: Bytes) => Buffer.from(parseNameScript(script)?.address ?? script).equals(OWN),
-  maxFee: 10_000_000
+  maxFee: MAX_RENEWAL_FEE
 }
 
 const update = (name: string, value: string): NameOperation => ({

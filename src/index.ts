@@ -47,9 +47,11 @@ export type {
   LiveType,
   Mode,
   OperationOptions,
+  ReadyOptions,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
+  TimeLimit,
   UpdateOptions
 } from "./client/options.ts"
 export {

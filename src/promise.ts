@@ -35,9 +35,11 @@ export type {
   LiveFilter,
   LiveType,
   Mode,
+  ReadyOptions,
   RegisterOptions,
   RegistrationProgress,
   ResolveOptions,
+  TimeLimit,
   UnconfirmedChange,
   UpdateOptions
 } from "./client/options.ts"

@@ -26,6 +26,7 @@ import type {
   ListFilter,
   LiveChange,
   LiveFilter,
+  ReadyOptions,
   RegisterOptions,
   ResolveOptions,
   UpdateOptions
@@ -81,10 +82,11 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   /** The sync state: at once, then at each change, at most several times a second. Ends when `phase` is `ready`. */
   readonly progress: Stream.Stream<SyncReport, ReadFailure>
   /**
-   * Waits until every name is known with this proof; by default with that of the configuration, else `work`. Fails with
-   * `InvalidRequest` for a proof that the node can never reach.
+   * Waits until every name is known with this proof; by default with that of the configuration, else `work`. Logs a
+   * warning after ten seconds without a peer. With `within`, fails with `NotSynced` after this time, with what is
+   * missing. Fails with `InvalidRequest` for a proof that the node can never reach.
    */
-  readonly ready: (level?: ProofLevel) => Effect.Effect<Freshness, ReadFailure>
+  readonly ready: (wanted?: ProofLevel | ReadyOptions) => Effect.Effect<Freshness, ReadFailure>
   /**
    * Never succeeds. Fails when the client ends: the caller closed it, or the node in this process had to stop, for
    * instance on a full disk. Calls then fail with the same error. An unreachable daemon does not end the client.

@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { paramsOf } from "../consensus/params.ts"
 import { networks } from "../protocol/networks.ts"
+import { GETCONNECTIONCOUNT } from "../rpc/contract/network/connection.ts"
 import { wantedChanges, withoutLive, withoutSubjects } from "./changeFilter.ts"
 import type { DecodedConfig } from "./config.ts"
 import * as DaemonBlocks from "./daemonBlocks.ts"
@@ -21,6 +22,7 @@ import type { ChangeFilter, LiveChange, LiveFilter } from "./options.ts"
 import { progressOf, readyOf } from "./readiness.ts"
 import { freshnessOf, type NameChange } from "./records.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
+import { countReply } from "./replies.ts"
 import { operationBytes, registrationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -57,7 +59,11 @@ export const make = (
       requireProof
     })
 
-    const source = { report: sync.report, interval, best: "full" } as const
+    const peers = rpc.call(GETCONNECTIONCOUNT, {}).pipe(
+      Effect.map(countReply),
+      Effect.orElseSucceed(() => undefined)
+    )
+    const source = { report: sync.report, interval, best: "full", peers, requireProof } as const
 
     const ofEvents = DaemonEvents.make({ rpc, params, report: sync.report })
     const ofBlocks = DaemonBlocks.make({ rpc, params, interval, current })
@@ -98,7 +104,7 @@ export const make = (
       changes: changesBy((filter) => lifespan.stream(changes(filter))),
       freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),
-      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       failure: lifespan.failure
     })
   })

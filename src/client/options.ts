@@ -17,6 +17,16 @@ export interface ResolveOptions {
   readonly requireProof?: ProofLevel | undefined
 }
 
+/** A time limit: milliseconds, or with a unit. */
+export type TimeLimit = number | `${number} ${"second" | "seconds" | "minute" | "minutes" | "hour" | "hours"}`
+
+export interface ReadyOptions {
+  /** The proof to wait for; by default that of the configuration, else `work`. */
+  readonly proof?: ProofLevel | undefined
+  /** Fails with `NotSynced` after this time, with what is missing. By default, there is no limit. */
+  readonly within?: TimeLimit | undefined
+}
+
 export interface OperationOptions {
   /** The recipient of the name; by default an address of the wallet. */
   readonly address?: string | undefined

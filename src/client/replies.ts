@@ -54,6 +54,8 @@ export const hashReply = partOf(HASH)
 /** Larger integers lose digits, and mean nothing here. */
 const safe = <I>(integer: Schema.Schema<number, I>) => integer.pipe(Schema.filter(Number.isSafeInteger))
 
+export const countReply = partOf(safe(Result.integer("Number of peers")))
+
 export interface ChainInfo {
   readonly network: NetworkName | undefined
   readonly chain: string

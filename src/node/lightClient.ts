@@ -27,6 +27,7 @@ import * as LightNode from "../light/Light.ts"
 import { makeLightReport } from "../light/lightReport.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
+import { PeerManager } from "../network/PeerManager.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import { paramsFor } from "./layers/rules.ts"
@@ -152,7 +153,14 @@ const make = (requireProof: ProofLevel | undefined) =>
     )
     const report = makeLightReport(light)
     const names = makeNames({ light, report, requireProof })
-    const source = { report, interval: REPORT_INTERVAL, best: "signatures" } as const
+    const { count } = yield* PeerManager
+    const source = {
+      report,
+      interval: REPORT_INTERVAL,
+      best: "signatures",
+      peers: Effect.map(count, ({ inbound, outbound }) => inbound + outbound),
+      requireProof
+    } as const
     yield* endWithScope(lifespan)
     const refused = Effect.suspend(() => new WalletDisabled({ reason: NEEDS_FULL }))
     return NameClient.of({
@@ -163,7 +171,7 @@ const make = (requireProof: ProofLevel | undefined) =>
       changes: (filter) => lifespan.stream(names.changes(filter)),
       freshness: lifespan.guard(Effect.map(report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),
-      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       registerName: () => lifespan.guard(refused),
       updateName: () => lifespan.guard(refused),
       failure: lifespan.failure

@@ -279,7 +279,12 @@ const make = (seeds: Readonly<Record<string, string>>) =>
     const { expire, set } = changing({ chain, own, params, now })
     yield* Effect.orDie(Effect.forEach(Object.entries(seeds), ([name, value]) => set(name, value), { discard: true }))
     yield* endWithScope(lifespan)
-    const source = { report: call(() => report), interval: REPORT_INTERVAL, best: "full" } as const
+    const source = {
+      report: call(() => report),
+      interval: REPORT_INTERVAL,
+      best: "full",
+      peers: Effect.succeed(undefined)
+    } as const
     const client = NameClient.of({
       mode: "embedded",
       ...names,
@@ -287,7 +292,7 @@ const make = (seeds: Readonly<Record<string, string>>) =>
       changes: changesBy((filter) => lifespan.stream(changes(filter))),
       freshness: call(() => Effect.sync(now)),
       progress: lifespan.stream(progressOf(source)),
-      ready: (level = "work") => call(() => readyOf(source, level)),
+      ready: (wanted) => call(() => readyOf(source, wanted)),
       failure: lifespan.failure
     })
     const control = MemoryNames.of({

@@ -12,6 +12,7 @@ import { makeNameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { completeNames } from "../names/completeNames.ts"
+import { PeerManager } from "../network/PeerManager.ts"
 import { Lifecycle, type NodeFailure } from "../rpc/Lifecycle.ts"
 import { StorageUnavailable } from "../storage/errors.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
@@ -71,10 +72,13 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
     const part = yield* LightPart
     const answers = yield* makeNameAnswers(missing)
     const names = yield* EmbeddedNames.make({ answers, report: reporter.report, requireProof })
+    const { count } = yield* PeerManager
     const source = {
       report: reporter.report,
       interval: REPORT_INTERVAL,
-      best: part.stays ? "signatures" : "full"
+      best: part.stays ? "signatures" : "full",
+      peers: Effect.map(count, ({ inbound, outbound }) => inbound + outbound),
+      requireProof
     } as const
     const operations = yield* EmbeddedOperations.make({
       walletName: wallet,
@@ -92,7 +96,7 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
       changes: changesBy((filter) => lifespan.stream(names.changes(filter))),
       freshness: lifespan.guard(names.freshness),
       progress: lifespan.stream(progressOf(source)),
-      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       failure: lifespan.failure,
       ...operations
     })

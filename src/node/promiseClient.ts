@@ -182,7 +182,7 @@ export const open = async (
     findNames: ({ signal, ...filter }) => iterateUntil(client.findNames(filter), signal),
     changes,
     progress: ({ signal } = {}) => iterateUntil(client.progress, signal),
-    ready: (level, options) => run(client.ready(level ?? undefined), options?.signal),
+    ready: (wanted, options) => run(client.ready(wanted ?? undefined), options?.signal),
     freshness: (options) => run(client.freshness, options?.signal),
     closed: ended,
     close,

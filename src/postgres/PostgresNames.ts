@@ -272,7 +272,13 @@ export const make = (
     })
     const events = new PgEvents(client, { schema, params })
     const changes = yield* pgChanges({ client, events, schema, report, read })
-    const source = { report, interval: INTERVAL, best: "full" } as const
+    const source = {
+      report,
+      interval: INTERVAL,
+      best: "full",
+      peers: Effect.succeed(undefined),
+      requireProof
+    } as const
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "postgres",
@@ -284,7 +290,7 @@ export const make = (
       updateName: () => lifespan.guard(noWallet),
       freshness: lifespan.during(Effect.map(report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),
-      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       failure: lifespan.failure
     })
   })

@@ -166,6 +166,17 @@ describe("the client over a daemon that tells how far it is", () => {
       assert.strictEqual((yield* names.ready("full")).proof, "full")
     }))
 
+  it.scopedLive("says at its limit that the daemon has no peer", () =>
+    Effect.gen(function*() {
+      const { names } = yield* client(({ method }) => {
+        if (method === "getsyncstatus") return { result: STATUS }
+        return method === "getconnectioncount" ? { result: 0 } : undefined
+      })
+      const late = yield* Effect.flip(names.ready({ within: 50 }))
+      assert.strictEqual(late._tag, "NotSynced")
+      assert.include(late.message, "no peer is connected")
+    }))
+
   it.scopedLive("forecasts by itself for a daemon that tells only its chain, and asks it for no proof", () =>
     Effect.gen(function*() {
       let verificationprogress = 0.1

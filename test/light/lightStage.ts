@@ -18,6 +18,7 @@ import {
   registered,
   updated
 } from "../support/lightNode.ts"
+import { noPeers } from "../support/peers.ts"
 import { saltOf } from "../support/regtest.ts"
 
 /** A chain with names, and a light node that gets it from peers which follow a script. */
@@ -69,7 +70,9 @@ export const ANCHORED: ConsensusParams = { ...regtestParams, anchors: [anchorAt(
 
 /** The answers of a client over the light node. */
 export const clientOf = (light: LightService) => {
-  const answers = Layer.build(Layer.provide(LightClient.namesLayer(undefined), Layer.succeed(Light, light)))
+  const answers = Layer.build(
+    Layer.provide(LightClient.namesLayer(undefined), Layer.merge(Layer.succeed(Light, light), noPeers))
+  )
   return Effect.map(answers, (context) => Context.get(context, NameClient))
 }
 

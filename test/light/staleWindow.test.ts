@@ -20,6 +20,7 @@ import {
   until,
   updated
 } from "../support/lightNode.ts"
+import { noPeers } from "../support/peers.ts"
 
 /** A window that is older than what its node knows of the chain gives no answers. */
 
@@ -38,7 +39,9 @@ const served = (tip: number): ServedBlocks => new ServedBlocks(BLOCKS.slice(0, t
 /** The answer about the name, or the tag of the error. */
 const answerOf = (light: LightService) =>
   Effect.gen(function*() {
-    const answers = yield* Layer.build(Layer.provide(LightClient.namesLayer(undefined), Layer.succeed(Light, light)))
+    const answers = yield* Layer.build(
+      Layer.provide(LightClient.namesLayer(undefined), Layer.merge(Layer.succeed(Light, light), noPeers))
+    )
     const client = Context.get(answers, NameClient)
     const failed = (failure: { readonly _tag: string }) => Effect.succeed(failure._tag)
     return Effect.catchAll(Effect.map(client.resolveName("d/open"), ({ value }) => value), failed)

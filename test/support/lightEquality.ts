@@ -24,6 +24,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
 import { chainLayer, temporaryDirectory } from "./chainLayer.ts"
 import { lightLayer, type LightService } from "./lightNode.ts"
+import { noPeers } from "./peers.ts"
 import { ANYONE, BLOCK_VERSION, makeCoinbase } from "./regtest.ts"
 import { wholeAnswers } from "./wholeAnswers.ts"
 
@@ -93,7 +94,10 @@ const lightNode = (
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
     const context = yield* Layer.build(
-      Layer.provideMerge(LightClient.namesLayer(undefined), lightLayer(directory, { params, maxTipAge: Infinity }))
+      Layer.provideMerge(
+        Layer.provide(LightClient.namesLayer(undefined), noPeers),
+        lightLayer(directory, { params, maxTipAge: Infinity })
+      )
     )
     const light = Context.get(context, Light)
     return {

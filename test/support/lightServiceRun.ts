@@ -15,6 +15,7 @@ import { type FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sy
 import { following, lightLayer, type LightService } from "./lightNode.ts"
 import { type Truth, worked, type World } from "./lightWorld.ts"
 import { ManualClock } from "./manualClock.ts"
+import { noPeers } from "./peers.ts"
 
 /**
  * Random hostile runs of a whole light client: peers in memory that follow a script, the sync, the light node with its cache,
@@ -79,7 +80,10 @@ class ServiceRun {
       const scope = yield* Scope.make()
       const { params } = this.world
       const context = yield* Layer.buildWithScope(
-        Layer.provideMerge(LightClient.namesLayer(undefined), lightLayer(this.directory, { params })),
+        Layer.provideMerge(
+          Layer.provide(LightClient.namesLayer(undefined), noPeers),
+          lightLayer(this.directory, { params })
+        ),
         scope
       )
       const [light, client] = yield* Effect.provide(Effect.all([Light, NameClient]), context)

@@ -7,6 +7,7 @@ import type {
   ListFilter,
   LiveChange,
   LiveFilter,
+  ReadyOptions,
   RegisterOptions,
   ResolveOptions,
   UpdateOptions
@@ -82,9 +83,10 @@ export interface PromiseClient extends AsyncDisposable {
   /** The sync state: at once, then at each change. The loop ends when `phase` is `ready`. */
   readonly progress: (options?: CallOptions) => AsyncIterableIterator<SyncReport>
   /**
-   * Waits until every name is known with this proof; by default with that of the configuration, else `work`.
+   * Waits until every name is known with this proof; by default with that of the configuration, else `work`. Logs a
+   * warning after ten seconds without a peer. With `within`, rejects with `NotSynced` after this time.
    */
-  readonly ready: (level?: ProofLevel | null, options?: CallOptions) => Promise<Freshness>
+  readonly ready: (wanted?: ProofLevel | ReadyOptions | null, options?: CallOptions) => Promise<Freshness>
   /**
    * Resolves at the client's end: to `undefined` after `close`, or to the error of the failed node that calls reject
    * with.

@@ -95,7 +95,7 @@ table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline;
 .operations .when a { color: var(--muted); text-decoration: none; }
 .what, .muted, .empty { color: var(--muted); }
 .what { font-size: .88rem; }
-.date { color: var(--muted); font-size: .85em; }
+.date { color: var(--muted); font-size: .85em; white-space: nowrap; }
 .name, .break, .address { overflow-wrap: anywhere; }
 .name { white-space: pre-wrap; unicode-bidi: isolate; }
 .mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em var(--mono); white-space: nowrap; unicode-bidi: isolate; }
@@ -236,7 +236,7 @@ details[open] > summary { margin-bottom: .6rem; }
   .brief th, .brief td { border: 0; padding: .45rem 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .brief th, .brief .number, .brief .when { flex: none; }
   .brief td, .names.brief th { flex: 1; }
-  .brief .date { display: none; }
+  .brief .date, .dense .date { display: none; }
   .brief th .hash { display: block; max-width: 4.6rem; overflow: hidden; }
   .brief .does { white-space: normal; overflow-wrap: anywhere; }
   .filter input { flex: 1 1 8rem; }
@@ -248,8 +248,7 @@ details[open] > summary { margin-bottom: .6rem; }
   .stack, .stack tbody, .stack th, .stack td { display: block; width: auto; }
   .stack tbody th, .stack .broad { grid-column: 1 / -1; }
   .facts .fact:last-child:nth-child(odd) { grid-column: 1 / -1; }
-  main > * { min-width: 0; }
-.hero { padding-top: .75rem; }
+  .hero { padding-top: .75rem; }
   .search.large input, .search.large button { font-size: 1rem; padding: .7rem .85rem; }
   .columns.uneven { grid-template-columns: minmax(0, 1fr); }
   .timed li { grid-template-columns: minmax(0, 1fr) auto; gap: 0 .75rem; }

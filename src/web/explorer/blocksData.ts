@@ -48,7 +48,7 @@ export const blocksTable = (
   blocks: ReadonlyArray<ListedBlock>,
   { column, when }: { readonly column: BlockColumn; readonly when: (time: number) => Html }
 ): Html =>
-  html`<table><caption class="out">Blocks of the best chain, newest first</caption>
+  html`<table class="dense"><caption class="out">Blocks of the best chain, newest first</caption>
 <thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">${column.title}</th><th scope="col" class="wide">Hash</th></tr></thead>
 <tbody>${
     blocks.map(({ info, operations }) =>

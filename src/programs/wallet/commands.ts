@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { existsSync } from "node:fs"
 import { unixTime } from "../../base/clock.ts"
+import { grouped, quantityOf } from "../../base/quantities.ts"
 import { shownPath } from "../../base/safeText.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import { paramsOf } from "../../consensus/params.ts"
@@ -51,7 +52,8 @@ export interface Said {
 const WRITE_DOWN =
   "Write these words down and keep them safe. They are your seed phrase: anyone who has them can take your coins and names."
 
-const LOOKED = `It searches ${WORDS_REACH} addresses past the last one that was paid, for receiving and for change, ` +
+const LOOKED =
+  `svcd searches ${grouped(WORDS_REACH)} addresses beyond the last one paid, for receiving and for change, ` +
   "of each type: legacy, p2sh-segwit, bech32 and bech32m. If the wallet ran with a larger -keypool, set it again."
 
 const NOT_CHECKED = "You have not verified your seed phrase. Compare your paper with the words above: " +
@@ -117,7 +119,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
         `The wallet was recovered: ${shownPath(path)}`,
         ...found === undefined ? [] : [
           `In the local blocks, up to ${found.height}: ${nmc(found.spendable)} spendable, ` +
-          `${nmc(found.immature)} immature, ${found.names} name outputs.`
+          `${nmc(found.immature)} immature, ${quantityOf(found.names, "name")}.`
         ]
       ],
       remarks: [

@@ -51,7 +51,8 @@ const READ_OPTIONS = { ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefi
 
 const decodeOptions = settingsDecoder(READ_OPTIONS)
 
-const reachable = (address: Address): Address =>
+/** Where a caller on this machine reaches a listener. */
+export const reachable = (address: Address): Address =>
   isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
 
 /** Merges the flags before a tool's arguments with environment and file. `rest` starts at the first other argument. */

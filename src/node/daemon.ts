@@ -96,11 +96,20 @@ export type DaemonEnded =
   | WebhookMisconfigured
   | ZeroMqMissing
 
+/** How far a node is when it begins to answer. */
+export interface NodeStarted {
+  readonly height: number
+  /** The whole chain was never known here, or a long time ago. */
+  readonly initialDownload: boolean
+}
+
+type OnStarted = (facts: NodeStarted) => Effect.Effect<void>
+
 /** Runs the operator's commands and `started` once the node answers. Returns what ends the daemon. */
-const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
+const start = ({ notify }: Settings, started: OnStarted) =>
   Effect.gen(function*() {
-    const { events } = yield* Chain
-    const { syncing } = yield* SyncStatus
+    const { events, tip } = yield* Chain
+    const { initialDownload, syncing } = yield* SyncStatus
     const warnings = yield* Warnings
     const log = yield* NameEvents
     const { ended } = yield* Lifecycle
@@ -108,8 +117,8 @@ const start = ({ notify }: Settings, started: Effect.Effect<void>) =>
     yield* Effect.addFinalizer(() => notifyOfShutdown(notify))
     yield* notifyOfNode(notify, { events, syncing, warnings: warnings.raised })
     yield* notifyOfNames(notify, { log, syncing })
-    yield* started
     yield* logStarted
+    yield* started({ height: (yield* tip).height, initialDownload: yield* initialDownload })
     return ended
   })
 
@@ -126,7 +135,7 @@ const listeners = (settings: Settings, switches: Logging.DebugSwitches) => {
  * Runs the daemon until the user stops it or it fails; an interruption shuts it down cleanly. Runs `started` each time
  * the node begins to answer, even after a restart for repair.
  */
-export const run = (settings: Settings, started: Effect.Effect<void> = Effect.void) => {
+export const run = (settings: Settings, started: OnStarted = () => Effect.void) => {
   const { chain: { dataDir }, log } = settings
   const switches = new Logging.DebugSwitches(log)
   const daemon = methodsLayer(settings).pipe(

@@ -1,7 +1,17 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { methodNode } from "../support/methodNode.ts"
-import { chromium, heading, numberOf, openBrowser, overflow, violations, watched } from "./browser.ts"
+import {
+  assertAccessible,
+  chromium,
+  heading,
+  numberOf,
+  openBrowser,
+  overflow,
+  picture,
+  violations,
+  watched
+} from "./browser.ts"
 import { peer, serve, statusPageOf } from "./pages.ts"
 
 /** The pages in a browser. Skipped without Chromium. */
@@ -67,8 +77,25 @@ it.scopedLive.skipIf(chromium === undefined)(
           assert.strictEqual(await violations(page), 0)
         }
 
+        await page.click(".menu-button")
+        await assertAccessible(page, { what: "the menu" })
+        await assertAccessible(page, { what: "the menu", colors: true })
+
         await page.setJavaScriptEnabled(false)
         await page.goto(`${origin}/`)
+        // The head is one row, and its menu needs no script: it opens by keyboard and leads on.
+        const inMenu = "getComputedStyle(document.querySelector('#menu')).display"
+        assert.isBelow(await numberOf(page, "document.querySelector('.top').offsetHeight"), 80)
+        assert.strictEqual(await page.evaluate(inMenu), "none")
+        await page.focus(".menu-button")
+        await page.keyboard.press("Enter")
+        assert.strictEqual(await page.evaluate(inMenu), "grid")
+        await picture(page, "menu-phone")
+        assert.strictEqual(await overflow(page), 0)
+        await page.keyboard.press("Tab")
+        assert.strictEqual(await page.evaluate("document.activeElement.textContent"), "Blocks")
+        await page.keyboard.press("Escape")
+        assert.strictEqual(await page.evaluate(inMenu), "none")
         assert.strictEqual(await page.$eval("#pause", (button) => button.getAttribute("hidden")), "")
         await page.type("#q", "d/embermapleb831")
         await Promise.all([page.waitForNavigation(), page.click("form button")])

@@ -237,7 +237,9 @@ const node = (overview: Overview): Html => {
   }${row("Names", html`<a href="${namesLink()}">${namesText(overview)}</a>`)}${
     row(
       "Mempool",
-      html`<a href="${poolLink()}">${quantityOf(mempool.size, "transaction")}</a>, ${sizeText(mempool.bytes)}`
+      html`<a href="${poolLink()}">${quantityOf(mempool.size, "transaction")}</a>${
+        mempool.size > 0 && `, ${sizeText(mempool.bytes)}`
+      }`
     )
   }${row("Peers", html`${grouped(outbound)} outbound, ${grouped(inbound)} inbound`)}${
     traffic.received + traffic.sent > 0 &&

@@ -59,15 +59,16 @@ button:hover { border-color: var(--muted); }
 main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); padding-bottom: 1.5rem; }
 .card, .status, .fact { background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); }
 .card { padding: 1rem 1.1rem; min-width: 0; }
-.status { padding: 1.1rem; border-left: .3rem solid var(--tone); }
-.status h1 { display: flex; align-items: center; gap: .6rem; }
-.status p { color: var(--muted); margin-top: .25rem; }
+.status { padding: 1rem 1.1rem; background: var(--tone-back); border-color: transparent; border-left: .3rem solid var(--tone); }
+.status h1, .status h2 { display: flex; align-items: center; gap: .6rem; margin: 0; }
+.status h2 { font-size: 1.25rem; }
+.status p { margin-top: .25rem; }
 .good { --tone: var(--good); --tone-back: var(--good-back); }
 .busy { --tone: var(--busy); --tone-back: var(--busy-back); }
 .attention { --tone: var(--attention); --tone-back: var(--attention-back); }
 .dot { flex: none; width: .7em; height: .7em; border-radius: 50%; background: var(--tone); }
-progress { display: block; width: 100%; height: .6rem; margin-top: .9rem; border: 0; border-radius: 1rem; background: var(--tone-back); accent-color: var(--tone); overflow: hidden; appearance: none; }
-progress::-webkit-progress-bar { background: var(--tone-back); }
+progress { display: block; width: 100%; height: .6rem; margin-top: .9rem; border: 0; border-radius: 1rem; background: var(--card); accent-color: var(--tone); overflow: hidden; appearance: none; }
+progress::-webkit-progress-bar { background: var(--card); }
 progress::-webkit-progress-value { background: var(--tone); border-radius: 1rem; }
 progress::-moz-progress-bar { background: var(--tone); border-radius: 1rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; }
@@ -109,7 +110,7 @@ main > * { min-width: 0; }
 .section-head a { text-decoration: none; font-size: var(--small); white-space: nowrap; }
 .strip { position: relative; list-style: none; padding: .25rem; margin: -.25rem; display: grid; grid-auto-flow: column; grid-auto-columns: minmax(7.1rem, 1fr); gap: .5rem; overflow-x: auto; scroll-snap-type: x proximity; scrollbar-width: thin; }
 .strip li { scroll-snap-align: start; scroll-margin-left: .25rem; }
-.tile { display: grid; height: 100%; align-content: start; gap: .05rem; padding: .7rem .75rem .75rem; color: var(--text); text-decoration: none; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); font-size: var(--tiny); font-variant-numeric: tabular-nums; white-space: nowrap; }
+.tile { display: grid; grid-template-columns: minmax(0, 1fr); height: 100%; align-content: start; gap: .05rem; padding: .7rem .75rem .75rem; color: var(--text); text-decoration: none; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); font-size: var(--tiny); font-variant-numeric: tabular-nums; white-space: nowrap; }
 .tile:hover { border-color: var(--accent); }
 .tile > b { font-size: 1.125rem; line-height: 1.3; color: var(--link); }
 .tile.waiting { background: var(--accent-back); border: 1px dashed var(--accent); }

@@ -103,12 +103,14 @@ const inside = ({ heading, when, ...filling }: TileShown, scale: Scale): Html =>
   const { operations, transactions, weight } = filling
   const percent = weight === undefined ? undefined : percentOf(weight)
   return html`<b>${heading}</b><span class="muted">${when}</span>${drawing(filling, scale)}${
-    operations !== undefined && operations > 0
-      ? html`<span class="names-count">${quantityOf(operations, "name")}</span>`
-      : html`<span class="muted">${operations === 0 ? "no names" : "names not known"}</span>`
-  }<span class="muted">${
-    transactions === 0 ? "no transactions" : html`${grouped(transactions)} <abbr title="transactions">tx</abbr>`
-  }</span>${percent !== undefined && html`${gauge(percent)}<span class="muted">${fullText(percent)}</span>`}`
+    operations === undefined
+      ? html`<span class="muted"><abbr title="not known">–</abbr> names</span>`
+      : operations === 0
+      ? html`<span class="muted">no names</span>`
+      : html`<span class="names-count">${quantityOf(operations, "name")}</span>`
+  }<span class="muted">${grouped(transactions)} <abbr title="transactions">tx</abbr></span>${
+    percent !== undefined && html`${gauge(percent)}<span class="muted">${fullText(percent)}</span>`
+  }`
 }
 
 const tile = (scale: Scale, now: number) => ({ info, operations, weight }: WeighedBlock): Html =>

@@ -70,8 +70,8 @@ describe("stripView", () => {
 
   it("invents nothing: names and weight that are not known, a block without transactions", () => {
     const text = shown(block(9, { transactions: 0, operations: undefined }))
-    assert.include(text, "names not known")
-    assert.include(text, "no transactions")
+    assert.include(text, "<abbr title=\"not known\">–</abbr> names")
+    assert.include(text, "0 <abbr")
     assert.notInclude(text, "full")
     assert.deepStrictEqual(squaresOf(text), [[0, 0]])
   })

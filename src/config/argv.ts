@@ -31,6 +31,9 @@ const splitFlag = (argument: string): Flag | undefined => {
   return parts?.[1] === undefined ? undefined : { name: parts[1], value: parts[2]?.slice(1) }
 }
 
+/** No flag begins with a digit: a number among words is one of them. */
+const NEGATIVE_NUMBER = /^-\.?\d/
+
 /** Quotes only up to the first `=`: a password may follow, even after a mistyped flag. */
 export const quotedName = (argument: string): string => quoted(argument.split("=", 1)[0] ?? "")
 
@@ -70,7 +73,8 @@ class ArgvReader<Name extends string> {
     for (let argument = this.argv[this.at]; argument !== undefined; argument = this.argv[this.at]) {
       this.at += 1
       const flag = splitFlag(argument)
-      if (flag !== undefined) this.readFlag(argument, flag)
+      const isWord = this.positional === "end" && NEGATIVE_NUMBER.test(argument)
+      if (flag !== undefined && !isWord) this.readFlag(argument, flag)
       else if (this.positional === "end") {
         this.rest.push(...this.argv.slice(argument === "--" ? this.at : this.at - 1))
         break

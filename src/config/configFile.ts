@@ -153,12 +153,23 @@ const UNQUOTED = /^(?:invalid value|illegal character in numeric literal|incompl
 const withQuotes = (reason: string): string =>
   UNQUOTED.test(reason) ? `${reason}; put strings in quotes, as in rpcuser = "NAME"` : reason
 
+/** The parser takes the line break behind a text without its last quote for a part of it. */
+const lacksQuote = (error: TomlError, text: string): boolean => {
+  const reason = tomlReason(error)
+  const line = text.split(/\r?\n/)[error.line - 1] ?? ""
+  return reason.startsWith("unfinished string") ||
+    (reason.startsWith("control characters are not allowed") && error.column > line.length)
+}
+
+const reasonFor = (error: TomlError, text: string): string =>
+  lacksQuote(error, text) ? "the quote at the end of a string is missing" : withQuotes(tomlReason(error))
+
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
     catch: (error) =>
       error instanceof TomlError
-        ? `${shownPath(file)}:${error.line} is not TOML: ${withQuotes(tomlReason(error))}`
+        ? `${shownPath(file)}:${error.line} is not TOML: ${reasonFor(error, text)}`
         : `${shownPath(file)} is not TOML`
   })
   if (Either.isLeft(document)) return Either.left([document.left])

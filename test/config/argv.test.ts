@@ -113,6 +113,9 @@ describe("readArgv", () => {
       ["getblockhash", "-1", "-network"],
       []
     ])
+    for (const number of ["-5", "-0.5", "-.5"]) {
+      assert.deepStrictEqual(readArgv([number, "-network"], OPTIONS, { positional: "end" }).rest, [number, "-network"])
+    }
     assert.deepStrictEqual(readArgv(["--", "-network"], OPTIONS, { positional: "end" }).rest, ["-network"])
   })
 

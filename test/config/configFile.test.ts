@@ -14,6 +14,8 @@ const problems = (text: string) => Either.match(read(text), { onLeft: (found) =>
 
 const IN_QUOTES = "put strings in quotes, as in rpcuser = \"NAME\""
 
+const NO_QUOTE = "/d/svcd.conf:1 is not TOML: the quote at the end of a string is missing"
+
 describe("fromFile", () => {
   it("takes every key, each with its place", () => {
     const text = [
@@ -72,6 +74,12 @@ describe("fromFile", () => {
   it.each([
     ["loglevel = \"info\"\nthis is not TOML\n", "/d/svcd.conf:2 is not TOML: illegal character in key"],
     ["a = 1\n\na = 2", "/d/svcd.conf:3 is not TOML: trying to redefine an already defined table or value"],
+    ["a = \"geheim\nb = 1", NO_QUOTE],
+    ["a = \"geheim\r\n", NO_QUOTE],
+    ["a = 'geheim\n", NO_QUOTE],
+    ["a = \"geheim", NO_QUOTE],
+    ["a = \"\"\"geheim\n", NO_QUOTE],
+    ["a = \"\u0007\"", "/d/svcd.conf:1 is not TOML: control characters are not allowed in strings"],
     ["rpcpassword = geheim", `/d/svcd.conf:1 is not TOML: invalid value; ${IN_QUOTES}`],
     ["\nrpcallowip=127.0.0.1", `/d/svcd.conf:2 is not TOML: illegal character in numeric literal; ${IN_QUOTES}`],
     ["rpcport = 8336", "/d/svcd.conf:1 rpcport: unknown key; as a flag: write -rpcaddr HOST:PORT"],

@@ -166,7 +166,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     })
     const { command } = line
     // The doctor reports it as one of its checks.
-    const refused = command === "doctor" ? undefined : yield* wrongNetwork(daemon, connection)
+    const refused = command === "doctor" ? undefined : yield* wrongNetwork({ daemon, connection, line })
     if (refused !== undefined) return refused
     if (command === undefined || command === "lint" || command === "rpcauth") {
       return yield* callMethod([...line.words, ...read.parameters], { connection, daemon, input, line })
@@ -179,10 +179,12 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.scoped
   )
 
-const wrongNetwork = (daemon: Daemon, connection: ConnectionSettings): Effect.Effect<CliOutcome | undefined> =>
+const wrongNetwork = (
+  { connection, daemon, line }: Omit<Surroundings, "input">
+): Effect.Effect<CliOutcome | undefined> =>
   Effect.matchEffect(daemon.confirm, {
     onSuccess: () => Effect.succeed(undefined),
-    onFailure: (error) => explain(error, { connection, daemon, method: "getblockchaininfo" })
+    onFailure: (error) => explain(error, { connection, daemon, method: "getblockchaininfo", word: methodOf(line) })
   })
 
 /** The doctor accepts a file that has mistakes or belongs to another user, and reports it. */
@@ -233,6 +235,9 @@ interface Surroundings {
   readonly line: CliCommandLine
 }
 
+const methodOf = ({ command, words }: CliCommandLine): string | undefined =>
+  command === undefined ? words[0] : undefined
+
 const NO_METHOD = "no method given"
 const METHODS = `see ${NAME} -help, and ${NAME} help for the methods`
 
@@ -266,7 +271,9 @@ const callMethod = (
       const done = success(escapeLines(text))
       return SETTING.has(method) ? warned(done, method, params) : Effect.succeed(done)
     }),
-    Effect.catchAll((error) => explain(error, { connection, daemon, method, name: nameOf(method, args, named) }))
+    Effect.catchAll((error) =>
+      explain(error, { connection, daemon, method, word: method, name: nameOf(method, args, named) })
+    )
   )
 }
 

@@ -65,6 +65,12 @@ const unreachable = (error: RpcClientError, { connection: { networkFrom, rpc } }
           remedy: remedyFor("read")
         })
       }
+      if (error._tag === "UnexpectedReply" && error.status !== 503) {
+        return fail("daemon", {
+          text: `another program listens at ${address}: ${error.message}`,
+          remedy: "stop it, or give svcd another port with -rpcaddr, here too"
+        })
+      }
       return fail("daemon", {
         text: error.message,
         remedy: "start svcd; if it stops at once, the end of its log says why. -rpcaddr sets another address"

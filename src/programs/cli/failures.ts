@@ -4,16 +4,17 @@ import { escapeLines, shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
+import { ARGUMENTS } from "../../rpc/contract/arguments.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import type { RpcClientError, RpcFailure, UnexpectedReply } from "../../rpc/RpcClient.ts"
+import type { RpcClientError, RpcFailure, RpcUnreachable, UnexpectedReply } from "../../rpc/RpcClient.ts"
 import { errorWords } from "../../rpc/words.ts"
 import { isForbidden } from "./ask.ts"
 import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
 import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure, NAME, toldFailure } from "./outcome.ts"
+import { type CliOutcome, failure, NAME, quotedArgument, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 
 /** Messages for failed calls, in the forms that wrappers of the reference client parse (reference/rpc.md 8). */
@@ -48,12 +49,38 @@ const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
     Effect.orElseSucceed(() => "Several wallets are loaded; add -rpcwallet NAME.")
   )
 
+/** For a word that is neither a command nor a method that svcd-cli knows, if no daemon can tell. */
+const unknownWord = (word: string, error: RpcUnreachable): CliOutcome | undefined => {
+  if (Object.hasOwn(ARGUMENTS, word)) return undefined
+  const found = nearest(word, [...COMMAND_NAMES, ...Object.keys(ARGUMENTS)])
+  return failure(1, {
+    message: `${quotedArgument(word)} is not a command, and not a method that ${NAME} knows`,
+    remedy: `${found === undefined ? `"${NAME} -help" lists the commands.` : `Did you mean ${found}?`} ` +
+      `No daemon can tell: ${error.message}.`
+  })
+}
+
+/** An answer without the form of a daemon's. */
+const anotherServer = (
+  error: UnexpectedReply | DocumentRefused,
+  { rpc, rpcAddrFrom }: ConnectionSettings
+): CliOutcome =>
+  failure(1, {
+    message: error.message,
+    remedy: error._tag === "UnexpectedReply" && error.status !== 503
+      ? `${formatHostPort(rpc)} answers, but not as a daemon: another program listens there. ` +
+        `${sourceOf(rpcAddrFrom)}; -rpcaddr sets another one.`
+      : undefined
+  })
+
 interface Call {
   readonly connection: ConnectionSettings
   readonly daemon: Daemon
   readonly method?: string
   readonly command?: CommandName
   readonly name?: string | undefined
+  /** The first word of the command line, if it is not a command. */
+  readonly word?: string | undefined
 }
 
 const exitOf = ({ code }: RpcFailure): number => Math.abs(code) % 256 || 1
@@ -118,6 +145,8 @@ export const explain = (
     case "RpcUnauthorized":
       return Effect.succeed(unauthorized(connection, daemon.triedCookie()))
     case "RpcUnreachable": {
+      const unknown = call.word === undefined || error.wasSent ? undefined : unknownWord(call.word, error)
+      if (unknown !== undefined) return Effect.succeed(unknown)
       const from = sourceOf(connection.rpcAddrFrom)
       const next = error.wasSent
         ? "It may have received the call, so svcd-cli does not repeat it."
@@ -138,6 +167,6 @@ export const explain = (
       if (error._tag === "UnexpectedReply" && isForbidden(error)) {
         return Effect.succeed(failure(1, { message: error.message, remedy: forbiddenRemedy(error, call.method) }))
       }
-      return Effect.succeed(failure(1, { message: error.message }))
+      return Effect.succeed(anotherServer(error, connection))
   }
 }

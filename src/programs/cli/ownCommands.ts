@@ -1,11 +1,14 @@
 import * as Effect from "effect/Effect"
 import { escapeLines } from "../../base/safeText.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import { ask } from "./ask.ts"
 import type { CommandError, OwnContext } from "./commandContext.ts"
 import type { CommandName } from "./commandTable.ts"
 import { explain } from "./failures.ts"
 import { type CliCommandLine, type CliFlagName, countOf } from "./flags.ts"
+import { textsOf } from "./jsonText.ts"
 import { type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
+import { walletList } from "./ownNames.ts"
 
 /** Commands that ask a daemon. Each is loaded on use: together they load slower than one runs. */
 
@@ -240,9 +243,30 @@ const safeJson = (outcome: CliOutcome, { line }: OwnContext): CliOutcome =>
 const failed = ({ message, remedy }: CommandFailed): CliOutcome =>
   failure(1, { message: escapeLines(message), remedy: remedy === undefined ? undefined : escapeLines(remedy) })
 
+/** Commands that spend and change nothing use wallet.json if several wallets are loaded, and say so. */
+const IN_DEFAULT: ReadonlySet<ConnectedCommand> = new Set(["names", "receive", "registrations", "tx"])
+
+const inDefault = (context: OwnContext, run: Runner): Effect.Effect<CliOutcome, CommandError> =>
+  Effect.catchIf(
+    run(context),
+    (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.walletNotSpecified,
+    (several) =>
+      Effect.gen(function*() {
+        const { daemon, input } = context
+        const loaded = textsOf(yield* ask(daemon, "listwallets"))
+        if (!loaded.includes(DEFAULT_WALLET)) return yield* Effect.fail(several)
+        const others = walletList(loaded.filter((name) => name !== DEFAULT_WALLET))
+        input.note(`${NAME}: of wallet.json; others are loaded, and -rpcwallet NAME chooses one: ${others}`)
+        return yield* run({ ...context, daemon: yield* daemon.ofWallet(DEFAULT_WALLET) })
+      }).pipe(Effect.scoped)
+  )
+
+const DEFAULT_WALLET = ""
+
 export const runOwnCommand = (command: ConnectedCommand, context: OwnContext): Effect.Effect<CliOutcome> => {
   const { missing, run } = COMMANDS[command]
-  return Effect.catchAll(Effect.map(run(context), (outcome) => safeJson(outcome, context)), (error) => {
+  const done = IN_DEFAULT.has(command) ? inDefault(context, run) : run(context)
+  return Effect.catchAll(Effect.map(done, (outcome) => safeJson(outcome, context)), (error) => {
     if (error._tag === "CommandFailed") return Effect.succeed(failed(error))
     return missing !== undefined && error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
       ? Effect.succeed(failure(1, { message: missing }))

@@ -23,6 +23,12 @@ export interface TableCell {
 
 const GAP = 2
 
+/**
+ * Where nothing is cut, a cell that is longer moves only its own line: one long name must not widen all of them. The id of a transaction is
+ * as long as this.
+ */
+const WIDEST_PADDING = 64
+
 /** What the texts need, less for the widest columns if the terminal is too narrow. */
 const widthsOf = (
   needed: ReadonlyArray<number>,
@@ -57,7 +63,8 @@ export const table = (
   const line = (cells: ReadonlyArray<TableCell>): string =>
     cells.map(({ colour, text }, at) => {
       const width = widths[at] ?? 0
-      const fitted = padTo(cutTo(text, width), width, columns[at]?.align)
+      const room = screen.columns === undefined ? Math.min(width, WIDEST_PADDING) : width
+      const fitted = padTo(cutTo(text, width), room, columns[at]?.align)
       return painted(at === columns.length - 1 ? fitted.trimEnd() : fitted, colour, screen)
     }).join(" ".repeat(GAP)).trimEnd()
   return [line(columns.map(({ title }) => ({ text: title, colour: "bold" }))), ...shown.map(line)]

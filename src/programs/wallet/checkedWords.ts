@@ -19,6 +19,10 @@ export const numberedWords = (words: ReadonlyArray<string>): string => {
   return rows.join("\n")
 }
 
+/** For a person with numbers, for a program on one line. */
+export const printedWords = ({ terminal }: Prompt, words: string): string =>
+  terminal?.hasResults === true ? numberedWords(words.split(" ")) : words
+
 const askedFor = (
   prompt: Prompt,
   { question, word }: { readonly question: string; readonly word: string }

@@ -39,7 +39,7 @@ import {
   wrong
 } from "./access.ts"
 import { storedBalance } from "./balance.ts"
-import { checkedWords } from "./checkedWords.ts"
+import { checkedWords, printedWords } from "./checkedWords.ts"
 import { markStoredUse } from "./storedUse.ts"
 
 /** Each sub-command locks the data directory. */
@@ -79,7 +79,9 @@ export const createCommand = (
     if (checked === "right") yield* file.update((now) => withPhraseChecked(now, createdAt))
     return {
       // The check has already shown the words, with their numbers.
-      result: !yes && context.prompt.terminal?.hasResults === true ? [] : [Redacted.value(mnemonic)],
+      result: !yes && context.prompt.terminal?.hasResults === true
+        ? []
+        : [printedWords(context.prompt, Redacted.value(mnemonic))],
       remarks: [
         `The wallet is ${shownPath(path)}.`,
         ...checked === "unasked" ? [WRITE_DOWN] : checked === "right" ? [] : [NOT_CHECKED]
@@ -277,7 +279,7 @@ export const exportWallet = (context: CommandContext, { password, phrase, privat
       }
       const kept = isPhraseKept(file.document) !== false || (yield* keep(withPhraseKept))
       return {
-        result: [words],
+        result: [printedWords(context.prompt, words)],
         remarks: [
           ...(yield* isWholeSeed(file.document, words))
             ? []

@@ -64,6 +64,30 @@ describe("a command that needs one of several wallets", () => {
     }))
 })
 
+describe("several wallets", () => {
+  const several = new RpcFailure({ code: -19, message: "Multiple wallets are loaded." })
+
+  it.effect("leave wallet.json to commands that spend nothing, which say so", () =>
+    Effect.gen(function*() {
+      const answers = { getnewaddress: inTurn(several, "\"N1new\""), listwallets: ["", "w2"] }
+      const { notes, run } = runWith(answers)
+      assert.strictEqual((yield* run("receive")).stdout, "N1new\n")
+      assert.deepStrictEqual(notes, [
+        "svcd-cli: of wallet.json; others are loaded, and -rpcwallet NAME chooses one: \"w2\""
+      ])
+      const none = runWith({ ...answers, getnewaddress: several, listwallets: ["w1", "w2"] })
+      assert.match((yield* none.run("receive")).stderr, /Several wallets are loaded: "w1", "w2"; add -rpcwallet NAME/)
+      assert.deepStrictEqual(none.notes, [])
+    }))
+
+  it.effect("leave no wallet to a command that spends", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith({ ...OWNED, name_update: several, listwallets: ["", "w2"] })
+      assert.match((yield* run("update", "d/example", "-ip", "192.0.2.9", "-yes")).stderr, /add -rpcwallet NAME/)
+      assert.lengthOf(sent("name_update"), 1)
+    }))
+})
+
 describe("a locked wallet", () => {
   const LOCKED = { ...FREE, getwalletinfo: { unlocked_until: 0 }, walletpassphrase: "null", walletlock: "null" }
 

@@ -40,6 +40,16 @@ describe("table", () => {
     assert.include(table(COLUMNS, rows, PIPE)[1], "v".repeat(60))
   })
 
+  it("pads no line of a pipe for one long cell", () => {
+    const long = `d/${"x".repeat(200)}`
+    const lines = table(
+      [{ title: "NAME" }, { title: "VALUE" }],
+      [[{ text: "d/a" }, { text: "{}" }], [{ text: long }, { text: "{}" }]],
+      { terminal: false, columns: undefined, colours: false }
+    )
+    assert.deepStrictEqual(lines.map((line) => line.length), [66 + "VALUE".length, 66 + 2, long.length + 4])
+  })
+
   it("leaves a recognisable part of a cell on any terminal", () => {
     const rows = [[{ text: "d/example" }, { text: "36000" }, { text: "value" }]]
     assert.deepStrictEqual(table(COLUMNS, rows, screen(1)), ["NAME       IN  VAL…", "d/exa…  36000  val…"])

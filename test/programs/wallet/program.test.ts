@@ -254,6 +254,10 @@ describe("svcd-wallet", () => {
           assert.match(left.stderr, /You have not verified your seed phrase/)
           assert.strictEqual(left.stdout === "", hasResults)
         }
+        const read = done(
+          yield* at({ ...NO_TERMINAL, terminal: { hasResults: true } }, "create", "--yes", "-wallet", "read")
+        )
+        assert.match(read.stdout, /^ 1 [a-z]+ +2 [a-z]+ [^]*\n21 [a-z]+ +22 [a-z]+ +23 [a-z]+ +24 [a-z]+\n$/)
         refused(yield* call("export", "--phrase"), 2, /--yes/)
         refused(yield* at(typing("no"), "export", "--phrase"), 2, /--yes/)
         assert.strictEqual(done(yield* at(typing("yes"), "export", "--phrase")).stdout, stdout)

@@ -2,6 +2,7 @@ import { escapeUnsafe } from "../base/safeText.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { readName } from "../values/readName.ts"
 
 /** What texts for owners (calendars, mail) say about a name: its form, and how to renew it. */
 
@@ -18,11 +19,17 @@ export const nameLine = (name: Bytes): string => {
 /** Names that are literal in every shell between single quotes, and in JSON between double quotes. */
 const PLAIN = /^[a-z0-9][a-z0-9/._-]*$/i
 
+/** Whether the command, which takes names as people type them, reads this one as it is. */
+const isTyped = (text: string): boolean => {
+  const reading = readName(text)
+  return reading._tag === "Read" && reading.text === text
+}
+
 /** The command that renews a name. Other names are in hex, so that no owner can inject a command. */
 export const renewalCommand = (name: Bytes): string => {
   const text = encodeText(name, "ascii")
-  return text !== undefined && PLAIN.test(text)
-    ? `svcd-cli name_renew '["${text}"]'`
+  return text !== undefined && PLAIN.test(text) && isTyped(text)
+    ? `svcd-cli renew ${text}`
     : `svcd-cli name_renew '["${toHex(name)}"]' '{"nameEncoding":"hex"}'`
 }
 
@@ -46,7 +53,7 @@ export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string =
 export const noticeAdvice = (name: Bytes, custody: Custody & { readonly pending: boolean }): string => {
   if (custody.pending) return "An operation on it is unconfirmed. If it stays so, raise its fee."
   return custody.mine && custody.renewed
-    ? "Its wallet should have renewed it but has not. Unlock the wallet, or send coins to it. " +
+    ? "Its wallet should have renewed it but has not. Unlock the wallet with \"svcd-cli unlock -renewals\", or send coins to it. " +
       `To renew it at once: ${renewalCommand(name)}`
     : renewalAdvice(name, custody)
 }

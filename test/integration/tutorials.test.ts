@@ -132,6 +132,7 @@ const runTutorial = (name: string) =>
 
 describe.skipIf(missing.length > 0)("the tutorials", { concurrent: true }, () => {
   for (const name of TUTORIALS) {
-    it.scopedLive(`docs/tutorials/${name}.md prints what it shows, line by line`, () => Effect.timeout(runTutorial(name), TIME_LIMIT))
+    it.scopedLive(`docs/tutorials/${name}.md prints what it shows, line by line`, () =>
+      Effect.timeout(runTutorial(name), TIME_LIMIT))
   }
 })

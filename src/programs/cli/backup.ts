@@ -14,15 +14,23 @@ import { shownText } from "./textWidth.ts"
 /** The daemon's text before its reason. */
 const FAILED = /^Error: Wallet backup failed! (?:writing .* failed: )?/s
 
-const why = (reason: string, isHere: boolean): CommandFailed =>
-  new CommandFailed({
-    message: `the wallet was not copied: ${reason}`,
-    remedy: reason.endsWith(" exists already")
-      ? "a backup replaces no file: give another name"
-      : /permission denied|read-only|ENOENT|there is no directory/.test(reason)
-      ? `the daemon writes the file${isHere ? "" : ", on its own machine"}: its user must have the right to write there`
-      : undefined
+const remedyFor = (reason: string, isHere: boolean): string | undefined => {
+  if (reason.endsWith(" exists already")) return "a backup replaces no file: give another name"
+  if (reason.includes("disk is full")) return "make room there, or give a path on another disk"
+  if (reason.includes("read-only")) return "mount it writable, or give a path elsewhere"
+  return /permission denied|ENOENT|there is no directory/.test(reason)
+    ? `the daemon writes the file${isHere ? "" : ", on its own machine"}: its user must have the right to write there`
+    : undefined
+}
+
+/** The daemon's advice behind a semicolon is for its own files. */
+const why = (text: string, isHere: boolean): CommandFailed => {
+  const [reason = ""] = text.replace(FAILED, "").split("; ")
+  return new CommandFailed({
+    message: `the wallet was not copied: ${shownText(reason)}`,
+    remedy: remedyFor(reason, isHere)
   })
+}
 
 export const backupCommand = (
   { connection: { rpc }, daemon, input, line }: OwnContext
@@ -45,7 +53,7 @@ export const backupCommand = (
     yield* Effect.catchIf(
       daemon.call("backupwallet", [path]),
       (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet,
-      ({ message }) => why(shownText(message.replace(FAILED, "")), isHere)
+      ({ message }) => why(message, isHere)
     )
     if (line.wants("json")) return success(`${indented(objectOf({ path, encrypted: isEncrypted }))}\n`)
     const where = isHere ? "" : `, on the machine of the daemon at ${formatHostPort(rpc)}`

@@ -33,12 +33,18 @@ const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): 
   })
 }
 
+/** Commands of earlier versions. */
+const RENAMED: ReadonlyMap<string, string> = new Map([["checkwords", "seed check"]])
+
+const nearestCommand = (word: string, methods: ReadonlyArray<string>): string | undefined =>
+  RENAMED.get(word) ?? nearest(word, [...COMMAND_NAMES, ...methods])
+
 const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
   daemon.ask("help").pipe(
     Effect.map((text) => {
       if (typeof text !== "string") return undefined
       const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
-      return nearest(method, [...names, ...COMMAND_NAMES])
+      return nearestCommand(method, names)
     }),
     Effect.orElseSucceed(() => undefined)
   )
@@ -52,7 +58,7 @@ const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
 /** For a word that is neither a command nor a method that svcd-cli knows, if no daemon can tell. */
 const unknownWord = (word: string, error: RpcUnreachable): CliOutcome | undefined => {
   if (Object.hasOwn(ARGUMENTS, word)) return undefined
-  const found = nearest(word, [...COMMAND_NAMES, ...Object.keys(ARGUMENTS)])
+  const found = nearestCommand(word, Object.keys(ARGUMENTS))
   return failure(1, {
     message: `${quotedArgument(word)} is not a command, and not a method that ${NAME} knows`,
     remedy: `${found === undefined ? `"${NAME} -help" lists the commands.` : `Did you mean ${found}?`} ` +

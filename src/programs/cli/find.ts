@@ -9,7 +9,7 @@ import type { Daemon } from "./daemon.ts"
 import { numberAt } from "./jsonText.ts"
 import { writtenInNames } from "./nameHints.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
-import type { Screen } from "./outcome.ts"
+import { CommandFailed, NAME, type Screen } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
@@ -114,10 +114,16 @@ export const findCommand = (
   daemon: Daemon,
   screen: Screen,
   given: FindOptions
-): Effect.Effect<string, RpcClientError> =>
+): Effect.Effect<string, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
     const options = fromText(given)
-    const { json, limit, text } = options
+    const { json, key, limit, namespace, owner, text } = options
+    if (text === undefined && key === undefined && owner === undefined && namespace === undefined) {
+      return yield* new CommandFailed({
+        message: "there is nothing to find: give a text, or -key, -owner or -namespace",
+        remedy: `"${NAME} names" lists the names of the wallet`
+      })
+    }
     const gather = (said: string | undefined) =>
       gatherNames(daemon, { method: "name_find", conditions: conditions({ ...options, text: said }), limit })
     const part = text === undefined ? undefined : partOfDomain(text)

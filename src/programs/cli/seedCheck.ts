@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { drawnPlaces } from "../../rpc/wordPlaces.ts"
+import { wordsWithoutNumbers } from "../tool/phraseText.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { at, indented } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
@@ -21,11 +22,8 @@ const NO_TERMINAL =
 
 const STOPPED = "nothing was checked"
 
-/** Precedes a word in a list, as `svcd-wallet export` prints it. */
-const NUMBER = /^\d{1,2}[.:)]?$/
-
 const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
-  const words = text.split(/\s+/).filter((word) => word !== "" && !NUMBER.test(word))
+  const words = wordsWithoutNumbers(text)
   return LENGTHS.includes(words.length)
     ? Effect.succeed(Object.fromEntries(words.map((word, place) => [String(place + 1), word])))
     : new CommandFailed({
@@ -36,7 +34,9 @@ const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
 const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, CommandFailed> =>
   Effect.gen(function*() {
     const typed = yield* prompt.line(`How many words are on your paper? [${USUAL}] `)
-    if (typed === undefined) return yield* new CommandFailed({ message: NO_TERMINAL })
+    if (typed === undefined) {
+      return yield* new CommandFailed({ message: prompt.terminal === undefined ? NO_TERMINAL : STOPPED })
+    }
     const count = typed.trim() === "" ? USUAL : Number(typed)
     if (!LENGTHS.includes(count)) {
       return yield* new CommandFailed({ message: `a seed phrase has ${lengthsText} words; ${STOPPED}` })

@@ -71,7 +71,7 @@ export const updateInstructions = (prepared: Prepared & { readonly isMerged: boo
     prepared.isMerged
       ? "# The other items of the value stay as they are."
       : "# This replaces the whole current value, which no daemon here knows.",
-    commandLine(prepared, "name_update", name, value),
+    commandLine(prepared, "update", name, value),
     "",
     "# The same over JSON-RPC, as the body of a POST to the daemon:",
     body("name_update", name, value)

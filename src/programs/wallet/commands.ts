@@ -25,6 +25,7 @@ import {
 } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import { indexFileOf } from "../../wallet/ledger/openStore.ts"
+import { wordsWithoutNumbers } from "../tool/phraseText.ts"
 import {
   type CommandContext,
   type GivenSecret,
@@ -100,7 +101,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
     yield* refuseExisting(path)
     const given = yield* givenSecret(context, { flag: "mnemonic", given: words, text: "the seed phrase of the wallet" })
     const mnemonic = yield* Either.mapLeft(
-      parseMnemonic(Redacted.value(given)),
+      parseMnemonic(wordsWithoutNumbers(Redacted.value(given)).join(" ")),
       ({ reason }) => wrong(`--mnemonic: ${reason}`)
     )
     const createdAt = yield* unixTime

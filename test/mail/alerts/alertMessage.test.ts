@@ -84,7 +84,7 @@ describe("alertMessage", () => {
 
   it("says what to do, and how many other names there are", () => {
     const { body } = parsed(messageOf(["d/a"], 7))
-    assert.include(body, `To renew it: svcd-cli name_renew '["d/a"]'`)
+    assert.include(body, `To renew it: svcd-cli renew d/a`)
     assert.include(body, "… and 7 more. Run \"svcd-cli expiring\" to list them.")
     assert.include(body, "svcd on node.x.example, network mainnet.")
     const said = (custody: object) =>

@@ -29,7 +29,7 @@ describe("explain", () => {
       )
     }))
 
-  it.effect("says that a word is no command, if no daemon can tell", () =>
+  it.effect("says that a word is not a command, if no daemon can tell", () =>
     Effect.gen(function*() {
       const told = (word: string | undefined, wasSent = false) =>
         Effect.map(
@@ -45,6 +45,7 @@ describe("explain", () => {
         "error: \"regsiter\" is not a command, and not a method that svcd-cli knows\n" +
           "Did you mean register? No daemon can tell: cannot reach a daemon at 127.0.0.1:8336: connection refused.\n"
       )
+      assert.match(yield* told("checkwords"), /Did you mean seed check\?/)
       assert.match(yield* told("gibberish"), /\n"svcd-cli -help" lists the commands\./)
       assert.notInclude(yield* told("L".repeat(52)), "LLL")
       for (const unreached of [told("getblockcount"), told(undefined), told("regsiter", true)]) {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { findCommand, type FindOptions } from "../../../src/programs/cli/find.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { runWith } from "./commandRun.ts"
 import { batching, fakeDaemon, hex, recordingDaemon } from "./fakeDaemon.ts"
 
 const PIPE = { terminal: false, columns: undefined, colours: false }
@@ -132,5 +133,12 @@ describe("svcd-cli find", () => {
       assert.deepStrictEqual([complete, more], [true, false])
       assert.deepStrictEqual(first.name, null)
       assert.deepStrictEqual([first.name_hex, first.expires_in, first.expired], ["ff", -3, true])
+    }))
+
+  it.effect("asks for a condition before it calls the daemon", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith({ name_find: { names: [] } })
+      assert.match((yield* run("find")).stderr, /^error: there is nothing to find: give a text, or -key/)
+      assert.deepStrictEqual(sent("name_find"), [])
     }))
 })

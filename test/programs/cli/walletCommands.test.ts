@@ -248,8 +248,8 @@ describe("svcd-cli backup", () => {
         "error: the wallet was not copied: /a b.json exists already\na backup replaces no file: give another name\n"
       )
       assert.strictEqual(
-        yield* failing(`${wrapped}the disk is full`),
-        "error: the wallet was not copied: the disk is full\n"
+        yield* failing(`${wrapped}the disk is full; make room and start again`),
+        "error: the wallet was not copied: the disk is full\nmake room there, or give a path on another disk\n"
       )
       assert.match(
         yield* failing(`${wrapped}permission denied`),

@@ -245,7 +245,7 @@ describe("svcd-mail register and update", () => {
       assert.strictEqual(new Set(texts).size, 1)
       assert.include(
         texts[0],
-        "svcd-cli name_update d/alice " +
+        "svcd-cli update d/alice " +
           "'{\"email\":\"a@example.org\",\"backup\":[\"b@example.net\",\"c@example.net\"],\"pubkey\":\"\"}'"
       )
     }))
@@ -273,7 +273,7 @@ describe("svcd-mail register and update", () => {
     Effect.gen(function*() {
       const flags = "-network regtest -rpcaddr 127.0.0.1:5 -rpcuser me -rpcpassword s3cret"
       const text = done(yield* tool(words(`update alice --forward a@example.org ${flags}`)))
-      assert.include(text, "svcd-cli -network=regtest -rpcaddr=127.0.0.1:5 -rpcuser=me name_update id/alice '{")
+      assert.include(text, "svcd-cli -network=regtest -rpcaddr=127.0.0.1:5 -rpcuser=me update id/alice '{")
       assert.notInclude(text, "s3cret")
     }))
 
@@ -288,7 +288,7 @@ describe("svcd-mail register and update", () => {
       const seen = execFileSync("/bin/sh", ["-c", command.replace("svcd-cli", "printf '%s\\n'")], { encoding: "utf8" })
       assert.deepStrictEqual(seen.trimEnd().split("\n"), [
         "-datadir=/a b/$x",
-        "name_update",
+        "update",
         "id/alice",
         text.split("\n", 1)[0]
       ])

@@ -10,7 +10,7 @@ import { blocksToExpiry } from "../names/NameEntry.ts"
 import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import { encodeText } from "../protocol/nameText.ts"
+import { classify, encodeText } from "../protocol/nameText.ts"
 import { operationWord } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { nameFault } from "../values/nameFault.ts"
@@ -152,11 +152,18 @@ const history = (found: NameFound): Html =>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`
 
+const seesNothing = (why: string): Html =>
+  html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> ${why}</p></section>`
+
 const programsOf = (found: NameFound): Html => {
   const { record: { name, value } } = found
-  return isGone(found)
-    ? html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value says.</p></section>`
-    : lintView(name, value)
+  if (isGone(found)) {
+    return seesNothing(
+      "Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value says."
+    )
+  }
+  const view = lintView(name, value)
+  return view === NOTHING && classify(name) !== "nonstandard" ? seesNothing("Its value has no records.") : view
 }
 
 /** The longest name that a command line and the desk are offered for. */

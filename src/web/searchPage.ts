@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { grouped } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
+import { isExpired } from "../consensus/expiry.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import type { WrongQuery } from "../names/errors.ts"
 import { type FoundNames, NameDb, type NameEntry, type NameQuery } from "../names/NameDb.ts"
@@ -211,6 +212,8 @@ export const makeSearchPage = (isTransaction: TransactionReader["isKnown"]) =>
           const answer = yield* answers.resolve(name)
           if (answer !== undefined) exact.push(answer.record)
         }
+        const isGone = (record: NameEntry) => Number(isExpired(record, now.tipHeight, params))
+        exact.sort((a, b) => isGone(a) - isGone(b))
         const place = yield* placeOf(text)
         return { ...now, exact, place, suggestions: yield* beginningWith(meant, exact), saying, guessed: true }
       })

@@ -3,6 +3,7 @@ import { Effect, Logger, TestClock } from "effect"
 import type { PageHandler } from "../../src/http/Pages.ts"
 import type { NameDb } from "../../src/names/NameDb.ts"
 import { type Bytes, fromHex } from "../../src/protocol/bytes.ts"
+import { classify } from "../../src/protocol/nameText.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { lint } from "../../src/values/lint.ts"
 import { nameFault } from "../../src/values/nameFault.ts"
@@ -142,7 +143,8 @@ layer(methodNode())("on a chain full of names", (it) => {
         assertHarmless(page)
         assertTables(page)
         const expired = at(each, "show", "expired") === true
-        const told = lint(name, (yield* answers.resolve(name)).value).programs.filter(({ sees }) => sees.length > 0)
+        const { findings, programs } = lint(name, (yield* answers.resolve(name)).value)
+        const told = programs.filter(({ sees }) => sees.length > 0)
         const { body } = page
         const history = items(at(each, "history")).length
         const address = stringAt(each, "show", "address")
@@ -154,7 +156,8 @@ layer(methodNode())("on a chain full of names", (it) => {
           total: body.includes(`<dd>${history}, <a`),
           locked: /<dt>((?:Was l|L)ocked)<\/dt>/.exec(body)?.[1],
           expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention",
-          nothing: body.includes("<b>Nothing.</b>"),
+          nothing: body.includes("<b>Nothing.</b> Resolvers, browsers and other programs treat an expired name"),
+          programs: body.includes("What programs see"),
           resolves: body.includes("<dt>DNS</dt>") || body.includes("<dt>Tor</dt>"),
           free: body.includes("Anyone can register this name")
         }, {
@@ -167,6 +170,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           locked: expired ? "Was locked" : "Locked",
           expired,
           nothing: expired,
+          programs: expired || classify(name) !== "nonstandard" || told.length > 0 || findings.length > 0,
           resolves: !expired && told.some(({ program }) => ["DNS", "Tor"].includes(program)),
           free: expired && nameFault(name) === undefined && name.length > 0
         })

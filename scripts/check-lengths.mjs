@@ -11,7 +11,7 @@ const LONGEST_FUNCTION = 150
 const LONGEST_FILE = 400
 
 /** Files that may be longer, since they are tables. */
-const TABLES = ["config/options.ts", "metrics/metrics.ts"]
+const TABLES = ["config/options.ts", "metrics/metrics.ts", "programs/cli/commandTable.ts"]
 
 /** What a function is called by its readers: its own name, or that of the constant or member it is the value of. */
 const nameOf = (node) => {

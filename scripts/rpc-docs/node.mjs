@@ -28,6 +28,7 @@ import { PeerManager } from "../../build/src/network/PeerManager.js"
 import { DebugSwitches } from "../../build/src/node/logging.js"
 import * as Publishers from "../../build/src/publish/Publishers.js"
 import { AnswerOptions } from "../../build/src/rpc/AnswerOptions.js"
+import * as DeskLinks from "../../build/src/rpc/DeskLinks.js"
 import * as Lifecycle from "../../build/src/rpc/Lifecycle.js"
 import { LogControl } from "../../build/src/rpc/LogControl.js"
 import * as ReadThread from "../../build/src/rpc/reader/ReadThread.js"
@@ -123,6 +124,7 @@ export const stores = (directory) => {
     alertMail,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
+    DeskLinks.layer({ isOn: false, behindProxy: false }),
     Layer.succeed(AnswerOptions, {
       nameEncoding: "ascii",
       valueEncoding: "ascii",

@@ -2,6 +2,9 @@ import { isLoopback } from "../base/addresses.ts"
 import type { COOKIE_READERS } from "./accessOptions.ts"
 import type { GivenSettings } from "./settings.ts"
 
+/** The user of the cookie file, as upstream (`rpc/request.cpp`). */
+export const COOKIE_USER = "__cookie__"
+
 export interface CookieSettings {
   readonly path: string
   readonly mode: number

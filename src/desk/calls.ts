@@ -1,6 +1,6 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { notPermitted, type Permitted } from "../http/permissions.ts"
+import { notPermitted } from "../http/permissions.ts"
 import type { Caller, Dispatch } from "../rpc/Dispatch.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { JsonObject } from "../rpc/json/json.ts"
@@ -8,6 +8,7 @@ import type { LongText } from "../rpc/json/LongText.ts"
 import { parseJson } from "../rpc/json/readJson.ts"
 import { type CallOf, positionsOf, type ResultOf, resultOf } from "../rpc/method/calling.ts"
 import type { Contract } from "../rpc/method/contract.ts"
+import type { AdmittedUser } from "../rpc/method/permission.ts"
 import type { RpcReason } from "../rpc/method/RpcError.ts"
 import { rpcFailureOf } from "../rpc/RpcClient.ts"
 
@@ -32,13 +33,14 @@ export interface Calls {
 }
 
 export interface DeskCaller extends Pick<Caller, "peer" | "remote" | "wallet"> {
-  readonly permitted: Permitted
+  readonly user: AdmittedUser
 }
 
 const textOf = (body: string | LongText): string =>
   typeof body === "string" ? body : Buffer.concat([...body.pieces]).toString("utf8")
 
-export const makeCalls = (dispatch: typeof Dispatch.Service, { permitted, ...caller }: DeskCaller): Calls => {
+export const makeCalls = (dispatch: typeof Dispatch.Service, caller: DeskCaller): Calls => {
+  const { permitted } = caller.user
   return {
     may: (method) => notPermitted(permitted, [dispatch.demandOf(method)]) === undefined,
     call: <C extends Contract>(contract: C, given: CallOf<C>) => {

@@ -8,8 +8,8 @@ import type { Confirmation, ConfirmRefusal } from "./confirmations.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
 import { isMendable } from "./errorWords.ts"
 import { alertView, field, linksTo, noticePage } from "./frame.ts"
-import { passwordAgain } from "./loginPages.ts"
 import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
+import { proofOf, proven } from "./proof.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -20,39 +20,60 @@ import {
   walletState
 } from "./visit.ts"
 
+interface ConfirmShown {
+  readonly lock: WalletState
+  readonly message?: Html | undefined
+  /** What is wrong with a password, or a passphrase. */
+  readonly wrong?: ReadonlyArray<string>
+}
+
 const confirmView = (
   visit: DeskVisit,
   { id, plan, wallet }: Confirmation,
-  { lock, message, password = [] }: {
-    readonly lock: WalletState
-    readonly message?: Html | undefined
-    readonly password?: ReadonlyArray<string>
-  }
-): PageAnswer =>
-  deskAnswer(visit, {
+  { lock, message, wrong = [] }: ConfirmShown
+): PageAnswer => {
+  const { session } = visit
+  const proof = proofOf(visit, plan, lock)
+  const unlocks = needsPassphrase(plan.unlocks, lock)
+    ? plan.unlocks
+    : proof === "passphrase"
+    ? "nothing"
+    : undefined
+  if (proof === "link") session.waiting = id
+  const button = html`<button class="primary" type="submit">${plan.button}</button>`
+  return deskAnswer(visit, {
     title: plan.title,
     at: "confirm",
-    status: message === undefined && password.length === 0 ? 200 : 403,
+    status: message === undefined && wrong.length === 0 ? 200 : 403,
     main:
       html`<h1>${plan.title}</h1>${message}<section class="card">${plan.content}</section><section class="card"><h2>Confirm</h2>${
         wallet !== undefined && wallet !== "" && html`<p class="muted">In the wallet ${visible(wallet)}.</p>`
       }<form class="stacked" action="${deskLink("confirm")}" method="post">${
         tokenField(visit)
       }<input type="hidden" name="id" value="${id}">${
-        plan.spends && !visit.session.isVerified(visit.now()) &&
+        proof === "password" &&
         field({
           name: "password",
-          label: `Password of ${visit.session.user.user}`,
-          hint: "The one you logged in with, again. It counts for five minutes.",
+          label: "Your password",
+          hint: "The one you signed in with, again. It counts for fifteen minutes.",
           type: "password",
           autocomplete: "current-password",
           required: true,
-          wrong: password
+          wrong
         })
-      }${
-        needsPassphrase(plan.unlocks, lock) && passphraseField({ unlocks: plan.unlocks })
-      }<div class="buttons"><button class="primary" type="submit">${plan.button}</button><a class="button" href="${plan.back}">Back</a></div></form></section>`
+      }${unlocks !== undefined && passphraseField({ unlocks, wrong: proof === "passphrase" ? wrong : [] })}${
+        proof === "link" && linkWanted
+      }<div class="buttons">${
+        proof === "link"
+          ? html`<button class="primary" type="submit" disabled aria-describedby="why">${plan.button}</button>`
+          : button
+      }<a class="button" href="${plan.back}">Back</a></div></form></section>`
   })
+}
+
+/** For a wallet without a passphrase. The link leads back to this page. */
+const linkWanted =
+  html`<div class="alert busy" id="why" role="status"><p>First show that it is you. On the node's machine, type <code>svcd-cli desk</code>, and open its link in this browser. It leads back here, and counts for fifteen minutes.</p></div>`
 
 const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: Html]>> = {
   unknown: [
@@ -102,7 +123,7 @@ const failureView = (failure: CallFailed): Html => alertView("attention", ...fai
 
 export const confirm: DeskHandler = (visit) =>
   Effect.gen(function*() {
-    const { admit, calls, form, now, session, wallet } = visit
+    const { calls, form, now, session, wallet } = visit
     const { confirmations } = session
     const found = confirmations.find(form.get("id"))
     if (found === undefined) return refused(visit, "unknown")
@@ -113,25 +134,14 @@ export const confirm: DeskHandler = (visit) =>
       const refusal = confirmations.refusal(found, { wallet, now: now() })
       if (refusal !== undefined) return refused(visit, refusal)
     }
-    if (plan.spends && !session.isVerified(now())) {
-      const user = yield* admit(
-        session.user.user,
-        passwordAgain(session.user.user, { text: form.get("password") ?? "" })
-      )
-      if (user === undefined) {
-        const password = ["The password is wrong. Nothing was sent."]
-        return confirmView(visit, found, { lock: yield* walletState(visit), password })
-      }
-      session.verified = now()
-    }
     const state = yield* walletState(visit)
-    const work = whileOpen(
-      calls,
-      { unlocks: plan.unlocks, state, passphrase: form.get("passphrase") ?? "" },
-      run(calls)
-    )
+    const passphrase = form.get("passphrase") ?? ""
+    const wrong = yield* proven(visit, plan, { state, passphrase })
+    if (wrong !== undefined) return confirmView(visit, found, { lock: state, wrong: [wrong] })
+    const work = whileOpen(calls, { unlocks: plan.unlocks, state, passphrase }, run(calls))
     const outcome = yield* confirmations.perform(found, work, { again: isMendable, now, wallet })
     if (typeof outcome === "string") return refused(visit, outcome)
+    if ("done" in outcome && passphrase !== "" && needsPassphrase(plan.unlocks, state)) session.verified = now()
     return "failed" in outcome && isMendable(outcome.failed)
       ? confirmView(visit, found, { lock: yield* walletState(visit), message: failureView(outcome.failed) })
       : toResult(id)

@@ -4,12 +4,14 @@ import { isOwnName } from "../http/browser.ts"
 import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import { GETWALLETINFO } from "../rpc/contract/wallet/walletInfo.ts"
+import { DeskLinks } from "../rpc/DeskLinks.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { redirect } from "../web/document.ts"
 import { makeCalls } from "./calls.ts"
 import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
 import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
 import { noticePage } from "./frame.ts"
+import { linkPage, type LinkVisit, openLink } from "./linkPages.ts"
 import { ENDED, login, loginPage } from "./loginPages.ts"
 import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
@@ -122,9 +124,10 @@ export const deskStarting: VisitHandler = {
     }, { network: undefined, here: hereOf(request) }))
 }
 
-export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never, Dispatch> =>
+export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never, DeskLinks | Dispatch> =>
   Effect.gen(function*() {
     const dispatch = yield* Dispatch
+    const { book } = yield* DeskLinks
     const { network, now = () => performance.now() } = config
     const node = { params: paramsOf(networks[network]), dataDir: config.dataDir }
     const sessions = new DeskSessions()
@@ -180,7 +183,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         wallet: session.wallet,
         formToken: session.formToken(session.wallet)
       },
-      calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, permitted: session.user.permitted }),
+      calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, user: session.user }),
       query: request.query,
       form,
       node,
@@ -214,6 +217,12 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         if (form !== undefined) return login(form, { visit: given, sessions, frame, now: now(), secure, cookie })
         return Effect.succeed(session === undefined ? loginPage(frame) : redirect(deskPlace("names")))
       }
+      if (page === "open") {
+        const link: LinkVisit = { book, sessions, session, frame, secure, cookie, now: now() }
+        return Effect.sync(() =>
+          form === undefined ? linkPage(request.query.get("link") ?? "", link) : openLink(form, link)
+        )
+      }
       if (session === undefined) {
         return Effect.succeed(form === undefined ? redirect(deskPlace("login")) : loginPage(frame, ENDED))
       }
@@ -231,7 +240,8 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       }
       if (page === "logout" && form !== undefined) {
         sessions.end(sessions.tokenOf(cookie))
-        return Effect.succeed(redirect(deskPlace("login"), { "Set-Cookie": sessions.cookie("", { secure }) }))
+        const cookies = sessions.cookies({ token: "", reader: "" }, { secure })
+        return Effect.succeed({ ...redirect(deskPlace("login")), cookies })
       }
       const handlers = PAGE_OF.get(page)
       const handler = form === undefined ? handlers?.get : handlers?.post
@@ -242,5 +252,5 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
         : answerTo(handlers.at, whole, handler)
     }
 
-    return { serves: servesDesk, visit }
+    return { serves: servesDesk, visit, readerOf: (cookie) => sessions.readerOf(cookie, now()) }
   })

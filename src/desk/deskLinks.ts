@@ -8,6 +8,7 @@ export const DESK = "/desk/"
 export type DeskPage =
   | "login"
   | "logout"
+  | "open"
   | "names"
   | "name"
   | "register"

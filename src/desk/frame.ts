@@ -1,3 +1,4 @@
+import { COOKIE_USER } from "../config/cookie.ts"
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
 import { documents } from "../web/document.ts"
@@ -73,12 +74,10 @@ const walletLink = (wallet: string | undefined): Part =>
     wallet === "" ? "default wallet" : html`wallet ${visible(wallet)}`
   }</a>`
 
-const sessionOf = (at: DeskPage, { formToken: token, user, wallet }: FrameOf): Html =>
-  html`${linksView("Sections", SECTIONS.map(section(at)))}<div class="session">${
-    walletLink(wallet)
-  }<span class="muted">user ${user}</span><form action="${deskLink("logout")}" method="post">${
-    formToken(token)
-  }<button type="submit">Sign out</button></form></div>`
+const sessionOf = (at: DeskPage, { formToken: token, wallet }: FrameOf): Html =>
+  html`${linksView("Sections", SECTIONS.map(section(at)))}<div class="session">${walletLink(wallet)}<form action="${
+    deskLink("logout")
+  }" method="post">${formToken(token)}<button type="submit">Sign out</button></form></div>`
 
 export const deskPage = (
   { at, headers, main, reloadAfter, status = 200, title }: DeskContent,
@@ -97,7 +96,9 @@ export const deskPage = (
         network: frame.network,
         ...("user" in frame ? { menu: sessionOf(at, frame) } : {})
       })
-    }<main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span><a href="${HOME}">The node and its explorer</a></footer>`
+    }<main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span>${
+      "user" in frame && frame.user !== COOKIE_USER && html`<span>You are ${frame.user}</span>`
+    }<a href="${HOME}">The node and its explorer</a></footer>`
   })
 
 export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html =>

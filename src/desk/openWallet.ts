@@ -26,10 +26,26 @@ export const passphraseField = (
     label: "Passphrase of the wallet",
     hint: unlocks === "renewals"
       ? "Unlocks the wallet for renewals only, for one hour. Without it, renewals wait until you unlock the wallet."
-      : "Unlocks the wallet for this action only.",
+      : unlocks === "all"
+      ? "Unlocks the wallet for this action only."
+      : "Shows that it is you. It counts for fifteen minutes.",
     type: "password",
-    required: unlocks === "all",
+    autocomplete: "current-password",
+    required: unlocks !== "renewals",
     wrong
+  })
+
+/** Fails if the passphrase is wrong. The wallet stays as it is. */
+export const checkPassphrase = (
+  { call }: Pick<Calls, "call">,
+  { passphrase, state }: { readonly passphrase: string; readonly state: WalletState }
+): Effect.Effect<void, CallFailed> =>
+  Effect.gen(function*() {
+    const left = (state.info.unlocked_until ?? 0) - (yield* unixTime)
+    const isOpen = state.lock !== "locked" && left > 0
+    const timeout = isOpen ? left : OPEN_SECONDS
+    yield* call(WALLETPASSPHRASE, { passphrase, timeout, renewalsonly: state.lock !== "unlocked" || !isOpen })
+    if (!isOpen) yield* call(WALLETLOCK, {})
   })
 
 /** Restores the lock afterwards. */

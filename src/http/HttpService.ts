@@ -46,11 +46,12 @@ interface LaneClient {
 
 const nothing = (): void => {}
 
-const callerOf = ({ callShare, client, memory, permitted }: Session, wallet: string | undefined): Caller => ({
+const callerOf = ({ callShare, client, memory, permitted, user }: Session, wallet: string | undefined): Caller => ({
   wallet,
   peer: client.text,
   remote: !client.loopback,
   share: callShare,
+  user,
   rights: permitted?.rights,
   memory: memory.answers
 })
@@ -273,8 +274,8 @@ export class HttpService {
     })
   }
 
-  #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
-    const fields = Object.entries(headers).flat()
+  #sendPage(exchange: Exchange, { body, cookies = [], headers, status }: PageAnswer): void {
+    const fields = [...Object.entries(headers), ...cookies.map((cookie) => ["Set-Cookie", cookie])].flat()
     if (!isStream(body)) return sendBody(exchange, { status, headers: fields, body, last: this.#listener.stopping })
     this.#connections.remove(exchange.session)
     this.#streams.begin(exchange, { status, headers: fields }, body)

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Slot } from "../base/Slot.ts"
-import type { Permitted } from "./permissions.ts"
+import type { AdmittedUser } from "../rpc/method/permission.ts"
 
 export interface PageRequest {
   /** Without the query, not percent-decoded. */
@@ -25,11 +25,6 @@ export interface PageRequest {
   readonly forwardedProtocol: string | undefined
   /** Whether the caller may see data of wallets, such as the number of names that expire soon. */
   readonly seesWallets: boolean
-}
-
-export interface AdmittedUser {
-  readonly user: string
-  readonly permitted: Permitted
 }
 
 /** For pages with their own sessions. */
@@ -55,6 +50,8 @@ export interface PageAnswer {
   readonly status: number
   /** Besides Content-Length, Date and Connection. */
   readonly headers: Readonly<Record<string, string>>
+  /** Each in a header Set-Cookie. */
+  readonly cookies?: ReadonlyArray<string>
   readonly body: string | Uint8Array | PageStream
 }
 
@@ -68,12 +65,16 @@ export interface PageHandler extends Served {
   readonly authenticated: boolean
   /** Methods that a user needs the right to, besides those for every document. */
   readonly needs?: (request: PageRequest) => ReadonlyArray<string>
+  /** Whether the cookie of a reader (`VisitHandler.readerOf`) is enough. */
+  readonly forReaders?: boolean
   /** Failures are documents, too. */
   readonly answer: (request: PageRequest) => Effect.Effect<PageAnswer>
 }
 
 /** A handler with its own sessions and forms. Forms of other sites are refused; others finish without their caller. */
 export interface VisitHandler extends Served {
+  /** The user of a cookie that opens documents, and nothing else. Not a use of the session. */
+  readonly readerOf?: (cookie: string) => AdmittedUser | undefined
   /** Failures are documents, too. */
   readonly visit: (request: PageRequest, visit: PageVisit) => Effect.Effect<PageAnswer>
 }

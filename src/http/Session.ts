@@ -4,10 +4,10 @@ import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
 import type { Demand } from "../rpc/method/methodTable.ts"
+import type { AdmittedUser } from "../rpc/method/permission.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
-import type { AdmittedUser } from "./Pages.ts"
 import { notPermitted, type Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
@@ -54,7 +54,7 @@ export class Session implements HttpConnection, GateSession {
   readonly isAllowed: boolean
   readonly memory: CallerMemory
   #credentials: string | undefined
-  #permitted: Permitted
+  #user: AdmittedUser | undefined
   #heard = false
   /** Whether a call that takes longer than a turn is running. */
   working = false
@@ -101,8 +101,13 @@ export class Session implements HttpConnection, GateSession {
     return this.#credentials
   }
 
+  /** Since its credentials were admitted. */
+  get user(): AdmittedUser | undefined {
+    return this.#user
+  }
+
   get permitted(): Permitted {
-    return this.#permitted
+    return this.#user?.permitted
   }
 
   hear(): void {
@@ -117,16 +122,16 @@ export class Session implements HttpConnection, GateSession {
   }
 
   /** Remembers the user for this and later requests. */
-  admit(authorization: string, { permitted, user }: AdmittedUser): void {
+  admit(authorization: string, admitted: AdmittedUser): void {
     this.#credentials = authorization
-    this.#permitted = permitted
+    this.#user = admitted
     this.#heard = true
-    this.#become(user)
+    this.#become(admitted.user)
   }
 
   /** Whether its user may do everything, or at least stop the node. */
   get isOperator(): boolean {
-    return this.#credentials !== undefined && notPermitted(this.#permitted, [STOP]) === undefined
+    return this.#credentials !== undefined && notPermitted(this.permitted, [STOP]) === undefined
   }
 
   get delay(): number | undefined {

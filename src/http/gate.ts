@@ -1,7 +1,7 @@
 import type { Demand } from "../rpc/method/methodTable.ts"
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthQuestion } from "./health.ts"
-import { type AnyHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
+import { type AnyHandler, type PageHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
 import { notPermitted, pageNotPermitted, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
@@ -9,6 +9,7 @@ import {
   FOREIGN,
   FOREIGN_HOST,
   type HttpRefusal,
+  NO_DESK,
   NOT_ALLOWED,
   NOT_FOUND,
   NOT_GET,
@@ -40,6 +41,9 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/health", { _tag: "Health", question: "health" }],
   ["/ready", { _tag: "Health", question: "ready" }]
 ])
+
+/** Of a desk that is off. */
+const DESK_PATH = /^\/desk(?:[/?]|$)/
 
 const NAMES: Route = { _tag: "Health", question: "names" }
 
@@ -122,16 +126,22 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
     const request = pageRequest(target, headers)
     const page = listener.pages.find((each) => each.serves(request))
     if (page !== undefined) {
-      const barrier = !("visit" in page) && page.authenticated
-        ? privatePage(head, session, { ...listener, needed: page.needs?.(request) ?? [] })
-        : tooEarly(session)
-      if (barrier !== undefined) return barrier
-      const seesWallets = notPermitted(session.permitted, [listener.demandOf("name_expiring")]) === undefined
+      const viewer: Barrier | Viewer = "visit" in page || !page.authenticated
+        ? { permitted: session.permitted, isReader: false }
+        : viewerOf(head, session, { ...listener, page, request })
+      if ("_tag" in viewer) return viewer
+      const early = tooEarly(session)
+      if (early !== undefined) return early
+      const seesWallets = !viewer.isReader &&
+        notPermitted(viewer.permitted, [listener.demandOf(OF_WALLETS)]) === undefined
       return { _tag: "Page", page, request: { ...request, seesWallets } }
     }
   }
   const found = route(target)
-  if (found === undefined) return verb === "POST" ? form(head, session, listener) : refuse(NOT_FOUND)
+  if (found === undefined) {
+    if (verb === "POST") return form(head, session, listener)
+    return refuse(isGet && DESK_PATH.test(target) ? NO_DESK : NOT_FOUND)
+  }
   if (found._tag === "Health") return isGet ? found : refuse(NOT_GET)
   if (verb !== "POST") return refuse(NOT_POST)
   if (isForeignHost(headers.host, listener)) return refuse(FOREIGN_HOST)
@@ -153,24 +163,44 @@ const form = (head: RequestHead, session: GateSession, listener: GateListener): 
   return tooEarly(session) ?? { _tag: "Page", page, request }
 }
 
-const privatePage = (
-  head: RequestHead,
-  session: GateSession,
-  listener: GateListener & { readonly needed: ReadonlyArray<string> }
-): Barrier | undefined => {
-  if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
-  const unknown = unknownCaller(head, session, listener)
-  if (unknown?._tag === "Refuse") return refuse(UNAUTHORIZED_PAGE)
-  return unknown ?? notShown(session, listener) ?? tooEarly(session)
+/** Who sees a document: a caller with credentials, or a reader with a cookie of the desk. */
+interface Viewer {
+  readonly permitted: Permitted
+  readonly isReader: boolean
 }
 
+/** The method with whose right a caller sees what wallets own. */
+const OF_WALLETS = "name_expiring"
+
 /** A document needs the rights to the methods whose data it shows. */
-const notShown = (
-  { permitted }: GateSession,
-  { demandOf, needed }: Pick<GateListener, "demandOf"> & { readonly needed: ReadonlyArray<string> }
-): Barrier | undefined => {
-  const missing = pageNotPermitted(permitted, needed, demandOf)
-  return missing === undefined ? undefined : refuse(forbidden(missing))
+const viewerOf = (
+  head: RequestHead,
+  session: GateSession,
+  listener: GateListener & { readonly page: PageHandler; readonly request: PageRequest }
+): Barrier | Viewer => {
+  const { demandOf, page, pages, request } = listener
+  if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
+  const unknown = unknownCaller(head, session, listener)
+  if (unknown?._tag === "Wait") return unknown
+  const needed = page.needs?.(request) ?? []
+  const viewer = unknown === undefined ? { permitted: session.permitted, isReader: false } : readerIn(head, page, pages)
+  if (viewer === undefined || (viewer.isReader && needed.includes(OF_WALLETS))) return refuse(UNAUTHORIZED_PAGE)
+  const missing = pageNotPermitted(viewer.permitted, needed, demandOf)
+  return missing === undefined ? viewer : refuse(forbidden(missing))
+}
+
+/** The cookie opens documents that are made for people, and neither calls nor forms. */
+const readerIn = (
+  { headers: { cookie } }: RequestHead,
+  { forReaders = false }: PageHandler,
+  pages: ReadonlyArray<AnyHandler>
+): Viewer | undefined => {
+  if (!forReaders || cookie === undefined) return undefined
+  for (const each of pages) {
+    const user = "visit" in each ? each.readerOf?.(cookie) : undefined
+    if (user !== undefined) return { permitted: user.permitted, isReader: true }
+  }
+  return undefined
 }
 
 /** Admitted credentials are not checked again. */

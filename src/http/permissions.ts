@@ -1,6 +1,7 @@
 import type { PermissionSettings, UserRight } from "../config/accessKinds.ts"
 import type { Demand } from "../rpc/method/methodTable.ts"
-import { missingRights, type UserPermission } from "../rpc/method/rights.ts"
+import type { UserPermission } from "../rpc/method/permission.ts"
+import { missingRights } from "../rpc/method/rights.ts"
 
 /** `-rpcwhitelist`, `-rpcrights`. */
 

@@ -33,6 +33,11 @@ export const NOT_FOUND: HttpRefusal = {
   text:
     "Nothing is at this path: JSON-RPC takes POST at / and /wallet/NAME, and GET /health shows the state of the node"
 }
+/** For a person who looks for the desk. */
+export const NO_DESK: HttpRefusal = {
+  status: 404,
+  text: "The desk is off. Set webwallet = true in svcd.conf, restart svcd, and run svcd-cli desk for a link to it."
+}
 /** For a call without a place, and for one that ended for another caller. */
 export const BUSY: HttpRefusal = { status: 503, text: "Work queue depth exceeded" }
 export const NO_ROOM: HttpRefusal = {
@@ -67,9 +72,10 @@ export const UNAUTHORIZED: HttpRefusal = {
 export const UNAUTHORIZED_PAGE: HttpRefusal = {
   ...UNAUTHORIZED,
   text:
-    "This page needs the user and the password of JSON-RPC: load it again, and type those of rpcauth, or rpcuser and " +
-    "rpcpassword.\nWithout a user of your own: the user is __cookie__, and the password is what follows \"__cookie__:\" in the " +
-    "file .cookie of the data directory.\nThe desk has a log-in of its own, which does not count here."
+    "This page needs you to sign in. With the desk (webwallet = true), run svcd-cli desk on the node's machine, and open its link: " +
+    "it signs this browser in to these pages, too.\nOtherwise load the page again, and type the user and the password of JSON-RPC: " +
+    "those of rpcauth, or rpcuser and rpcpassword. Without a user of your own, they are the two parts of the file .cookie in the " +
+    "data directory, separated by a colon."
 }
 export const FAILED: HttpRefusal = { status: 500, text: "Internal error" }
 export const tooMany = (seconds: number): HttpRefusal => ({

@@ -7,12 +7,9 @@ import { chmodSync, readFileSync, rmSync } from "node:fs"
 import { replaceFile } from "../base/atomicFile.ts"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { shownPath } from "../base/safeText.ts"
-import type { CookieSettings } from "../config/cookie.ts"
+import { COOKIE_USER, type CookieSettings } from "../config/cookie.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Credentials } from "../config/settings.ts"
-
-/** As upstream (`rpc/request.cpp`). */
-const COOKIE_USER = "__cookie__"
 
 const PASSWORD_BYTES = 32
 

@@ -37,12 +37,14 @@ import {
   type RunningCall,
   type UserRights
 } from "./method/methodTable.ts"
+import type { AdmittedUser } from "./method/permission.ts"
 import { RpcError } from "./method/RpcError.ts"
 import { MOST_WORK } from "./method/work.ts"
 import { type Around, type CallOutcome, type CallRunner, makeCallRunner, type ObservedCall } from "./runCalls.ts"
 import { SlowLane } from "./SlowLane.ts"
 
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
+  readonly user?: AdmittedUser | undefined
   /** All by default. The caller of `answer` has checked `demands`. */
   readonly rights?: UserRights
   /** User, address and connection, which take turns. Callers without one share a turn. */
@@ -196,13 +198,14 @@ const make = (options: DispatchOptions) =>
     const listRunning = (): ReadonlyArray<RunningCall> => [...running]
 
     const contextOf = (
-      { memory = UNCOUNTED, peer, remote, rights, share = NO_SHARE, wallet }: Caller,
+      { memory = UNCOUNTED, peer, remote, rights, share = NO_SHARE, user, wallet }: Caller,
       methods: MethodTable
     ): CallContext => ({
       wallet,
       peer,
       remote,
       share,
+      user,
       rights,
       methods,
       turns: lane.open(),

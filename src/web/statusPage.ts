@@ -94,6 +94,7 @@ export const makeStatusPage = (
     const handler: PageHandler = {
       serves: isStatusRequest,
       authenticated: true,
+      forReaders: true,
       needs: methodsShown,
       answer: (target) =>
         answer(target).pipe(

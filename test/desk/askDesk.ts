@@ -3,6 +3,7 @@ import { Effect, Redacted } from "effect"
 import { makeDesk } from "../../src/desk/desk.ts"
 import { isStream, pageRequest } from "../../src/http/Pages.ts"
 import type { Permitted } from "../../src/http/permissions.ts"
+import { DeskLinks, LinkBook } from "../../src/rpc/DeskLinks.ts"
 import { Dispatch } from "../../src/rpc/Dispatch.ts"
 import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
 import { describedAnswer } from "../support/describedAnswer.ts"
@@ -64,6 +65,7 @@ export interface DeskAnswer {
   readonly body: string
   readonly location: string
   readonly headers: Readonly<Record<string, string>>
+  readonly cookies: ReadonlyArray<string>
 }
 
 export class TestDesk {
@@ -71,6 +73,7 @@ export class TestDesk {
   answers: Answers
   time = 0
   cookie = ""
+  readonly book = new LinkBook(() => this.time)
   permitted: Permitted
   readonly #visit
 
@@ -98,17 +101,18 @@ export class TestDesk {
       inTurn: (effect) => effect,
       inFlight: () => 0
     }
-    return Effect.runSync(Effect.provideService(
+    return Effect.runSync(
       makeDesk({
         network: "regtest",
         dataDir: "/srv/the node's",
         behindProxy,
         ownName: "127.0.0.1",
         now: () => desk.time
-      }),
-      Dispatch,
-      dispatch
-    ))
+      }).pipe(
+        Effect.provideService(Dispatch, dispatch),
+        Effect.provideService(DeskLinks, { book: desk.book, behindProxy })
+      )
+    )
   }
 
   static make(answers: Answers = {}, behindProxy = false): TestDesk {
@@ -147,16 +151,25 @@ export class TestDesk {
         admit: (user, password) =>
           Effect.succeed(Redacted.value(password) === PASSWORD ? { user, permitted: this.permitted } : undefined)
       }),
-      ({ body, headers, status }) => {
+      ({ body, cookies = [], headers, status }) => {
         if (isStream(body)) return assert.fail("a stream")
-        const cookie = headers["Set-Cookie"]
-        if (cookie !== undefined) this.cookie = cookie.split(";")[0] ?? ""
-        return { status, headers, location: headers["Location"] ?? "", body: String(body) }
+        if (cookies.length > 0) this.cookie = cookies.map((cookie) => cookie.split(";")[0]).join("; ")
+        return { status, headers, cookies, location: headers["Location"] ?? "", body: String(body) }
       }
     )
   }
 
   readonly login = Effect.suspend(() => this.ask({ path: "login", fields: { user: "alice", password: PASSWORD } }))
+
+  /** The user that a cookie lets see the pages about the node. */
+  readerOf(cookie: string) {
+    return this.#visit.readerOf?.(cookie)
+  }
+
+  /** Makes a link for a user, as `createdesklink` does. */
+  link(user = "alice"): string {
+    return this.book.make({ user, permitted: this.permitted }, { wallet: undefined })
+  }
 
   /** The token in the forms of the session. */
   readonly token = Effect.suspend(() =>

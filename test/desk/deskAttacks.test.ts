@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { Confirmations, OPEN_MS } from "../../src/desk/confirmations.ts"
 import { deskStarting } from "../../src/desk/desk.ts"
-import { passwordAgain } from "../../src/desk/loginPages.ts"
 import { pageRequest } from "../../src/http/Pages.ts"
 import { html } from "../../src/web/html.ts"
 import { ADDRESS, type Answers, NAME, OWN, PASSWORD, PAYS, Refused, TestDesk } from "./askDesk.ts"
@@ -277,12 +276,6 @@ describe("the way to a page", () => {
       deskStarting.serves(pageRequest(path))
     )
     assert.deepStrictEqual(served, ["/desk", "/desk/", "/desk/names"])
-  })
-
-  it("the content of the cookie file is its password also when it is asked for again", () => {
-    assert.strictEqual(Redacted.value(passwordAgain("__cookie__", { text: "__cookie__:abc\n" })), "abc")
-    assert.strictEqual(Redacted.value(passwordAgain("__cookie__", { text: "abc" })), "abc")
-    assert.strictEqual(Redacted.value(passwordAgain("alice", { text: "alice:abc" })), "alice:abc")
   })
 })
 

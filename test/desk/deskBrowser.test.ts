@@ -120,9 +120,17 @@ const press = async (page: Page, text: string, within = "main"): Promise<void> =
 const text = async (page: Page): Promise<string> =>
   String(await page.evaluate("document.querySelector('main').innerText"))
 
-const logIn = async (page: Page): Promise<void> => {
-  await fill(page, { user: USER, password: PASSWORD })
-  await press(page, "Sign in")
+/** The link of `svcd-cli desk`, opened in this browser. */
+const openLink = async (page: Page, node: Node): Promise<void> => {
+  const answer = await rpcOf(node)("createdesklink")
+  const path = typeof answer === "object" && answer !== null && "path" in answer ? String(answer.path) : assert.fail()
+  await page.goto(`http://127.0.0.1:${node.port}${path}`, { waitUntil: "domcontentloaded" })
+  assert.strictEqual(await heading(page), "Open the desk")
+}
+
+const logIn = async (page: Page, node: Node): Promise<void> => {
+  await openLink(page, node)
+  await press(page, "Open the desk")
 }
 
 const confirmed = async (page: Page, button: string, result: string): Promise<void> => {
@@ -172,7 +180,22 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await press(page, "Sign in")
   assert.include(await text(page), "wrong")
   await look(page, "loginWrong")
-  await logIn(page)
+  await openLink(page, node)
+  await look(page, "link")
+  const link = page.url()
+  await press(page, "Open the desk")
+  // The link again: here it leads to the desk, and in another browser to what became of it.
+  await page.goto(link, { waitUntil: "domcontentloaded" })
+  assert.strictEqual(await heading(page), "Create a wallet")
+  const stranger = await (await browser.createBrowserContext()).newPage()
+  await stranger.goto(link, { waitUntil: "domcontentloaded" })
+  assert.strictEqual(await heading(stranger), "This link was already used")
+  await picture(stranger, "desk-linkUsed-light")
+  await stranger.close()
+  // Signed in to the explorer, too.
+  const blocks = await page.goto(`${origin}/blocks`, { waitUntil: "domcontentloaded" })
+  assert.strictEqual(blocks?.status(), 200)
+  await open("names")
 
   assert.strictEqual(await heading(page), "Create a wallet")
   await look(page, "create")
@@ -288,7 +311,7 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await page.goBack({ waitUntil: "domcontentloaded" })
   await page.waitForFunction("document.querySelector('h1').innerText === 'The payment is sent'")
   await press(page, "Sign out", "header")
-  await logIn(page)
+  await logIn(page, node)
   await page.goto(payment, { waitUntil: "domcontentloaded" })
   assert.strictEqual(await heading(page), "The payment is sent")
   await open("payments")

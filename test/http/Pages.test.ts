@@ -83,7 +83,7 @@ describe("documents on the listener", () => {
         )
       const [, missing] = yield* get()
       assert.deepStrictEqual([missing.status, missing.headers["www-authenticate"]], [401, "Basic realm=\"jsonrpc\""])
-      assert.match(missing.text, /user is __cookie__/)
+      assert.match(missing.text, /run svcd-cli desk/)
       const [took, wrong] = yield* get(basic("guess"))
       assert.deepStrictEqual([wrong.status, wrong.text], [401, missing.text])
       assert.isAtLeast(Duration.toMillis(took), 245)

@@ -15,10 +15,24 @@ const page = (path: string, authenticated: boolean): PageHandler => ({
 /** Pages with sessions of their own, which also take forms. */
 const visited: VisitHandler = {
   serves: (request) => request.path.startsWith("/desk/"),
+  readerOf: (cookie) => {
+    if (cookie === "reader=right") return { user: "alice", permitted: undefined }
+    return cookie === "reader=poor" ?
+      { user: "bob", permitted: { methods: new Set(["name_show"]), rights: undefined } }
+      : undefined
+  },
   visit: () => Effect.succeed({ status: 200, headers: {}, body: "" })
 }
 
-const PAGES = [page("/public", false), page("/private", true), visited]
+/** A page that the cookie of a reader opens. */
+const forReaders: PageHandler = {
+  ...page("/explorer", true),
+  serves: (request) => request.path === "/explorer",
+  forReaders: true,
+  needs: ({ query }) => query.has("mine") ? ["name_expiring"] : query.has("peers") ? ["getpeerinfo"] : []
+}
+
+const PAGES = [page("/public", false), page("/private", true), forReaders, visited]
 
 const LISTENER: GateListener = {
   maxRequestSize: 100,
@@ -92,6 +106,26 @@ const CHECKS: ReadonlyArray<Row> = [
     headers: { "sec-fetch-site": "cross-site" },
     verdict: FOREIGN
   },
+  ...[
+    ["opens a page for people", "GET", "/explorer", "reader=right", "Page /explorer"],
+    ["that is another opens none", "GET", "/explorer", "reader=wrong", "401"],
+    ["shows nothing of wallets", "GET", "/explorer?mine", "reader=right", "401"],
+    ["has the rights of its user", "GET", "/explorer", "reader=poor", "403"],
+    ["opens no other page", "GET", "/private", "reader=right", "401"],
+    ["makes no call", "POST", "/", "reader=right", "401"],
+    ["makes no call of a wallet", "POST", "/wallet/", "reader=right", "401"],
+    ["makes no call under the other path", "POST", "/rpc", "reader=right", "401"],
+    ["sends nothing to a page", "POST", "/explorer", "reader=right", "404"],
+    ["puts nothing", "PUT", "/explorer", "reader=right", "404"]
+  ].map(([what, verb = "", target = "", cookie = "", verdict = ""]): Row => ({
+    why: `the cookie of a reader ${what}`,
+    verb,
+    target,
+    headers: { host: "localhost", cookie },
+    // Credentials that were admitted on this connection are not those of the request.
+    session: { credentials: "Basic right" },
+    verdict: verdict === "401" && verb === "GET" ? `401 ${UNAUTHORIZED_PAGE.text}` : verdict
+  })),
   { why: "a form for another page is refused", target: "/public", verdict: "404" },
   {
     why: "a form waits for the rate limit",

@@ -24,6 +24,7 @@ import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import * as Publishers from "../../src/publish/Publishers.ts"
 import { AnswerOptions } from "../../src/rpc/AnswerOptions.ts"
+import * as DeskLinks from "../../src/rpc/DeskLinks.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/json/encodeJson.ts"
 import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
@@ -131,6 +132,7 @@ export const contextOf = (methods: MethodTable): CallContext => ({
   peer: "127.0.0.1:1",
   remote: false,
   share: [],
+  user: undefined,
   rights: undefined,
   methods,
   turns: new SlowLane().open(),
@@ -253,6 +255,7 @@ const make = (options: MethodNodeOptions) =>
     ).pipe(
       (layers) =>
         Layer.provideMerge(ExpiringNames.layer, Layer.mergeAll(layers, WatchList.layerMemory, AlertMail.layerNoMail)),
+      Layer.provideMerge(DeskLinks.layer({ isOn: false, behindProxy: false })),
       Layer.provideMerge(SyncReporter.layer),
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(options.light ?? LightPart.layerWhole),

@@ -13,6 +13,7 @@ import { rpcInFlight } from "../../metrics/metrics.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { AnswerOptions } from "../../rpc/AnswerOptions.ts"
+import * as DeskLinks from "../../rpc/DeskLinks.ts"
 import { Dispatch } from "../../rpc/Dispatch.ts"
 import { Lifecycle } from "../../rpc/Lifecycle.ts"
 import { type Method, methodTable } from "../../rpc/method/methodTable.ts"
@@ -99,5 +100,6 @@ export const methodsLayer = (settings: Settings, own: OwnAnswers = { methods: []
     Layer.provide(readThread),
     Layer.provideMerge(webhooksLayer(settings)),
     Layer.provideMerge(alertMailLayer(settings)),
+    Layer.provide(DeskLinks.layer({ isOn: settings.rpc.webWallet, behindProxy: settings.rpc.webWalletProxy })),
     Layer.provide(Layer.succeed(AnswerOptions, settings.answers))
   )

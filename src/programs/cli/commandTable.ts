@@ -339,6 +339,18 @@ export const CLI_COMMANDS = {
       watch: switchOption("keep running: redraw on a terminal, otherwise print a line for each change")
     }
   },
+  desk: {
+    group: "Commands for the node",
+    words: "",
+    takes: [0, 0],
+    description: "print a link that opens the desk, the pages for your names and coins, in a browser",
+    details: "The link works once, within ten minutes. With -rpcwallet, the desk opens with that wallet.",
+    options: {
+      ...SHARED,
+      open: switchOption("open the link in the browser"),
+      url: textOption({ placeholder: "URL", description: "address of the proxy in front of the desk" })
+    }
+  },
   doctor: {
     group: "Commands for the node",
     words: "",

@@ -213,6 +213,10 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
         return success(yield* status(daemon, { connection, screen: input.screen, json }))
       })
   },
+  desk: {
+    run: (context) => using(() => import("./desk.ts"), ({ deskCommand }) => deskCommand(context)),
+    missing: NOT_SVCD
+  },
   doctor: {
     run: ({ connection, daemon, input, line }) =>
       using(

@@ -11,6 +11,7 @@ import * as Stats from "./chain/stats.ts"
 import * as Wait from "./chain/wait.ts"
 import * as AlertMail from "./control/alertMail.ts"
 import * as Control from "./control/control.ts"
+import * as Desk from "./control/desk.ts"
 import * as Util from "./control/util.ts"
 import * as Webhook from "./control/webhook.ts"
 import * as Fee from "./mempool/fee.ts"
@@ -68,6 +69,7 @@ const MODULES = {
   Wait,
   AlertMail,
   Control,
+  Desk,
   Util,
   Webhook,
   Fee,

@@ -5,6 +5,7 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import type { Json, JsonObject } from "../json/json.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import type { Contract } from "./contract.ts"
+import type { AdmittedUser } from "./permission.ts"
 import type { RpcError } from "./RpcError.ts"
 
 /** `-rpcrights`; `undefined` for all. */
@@ -29,6 +30,8 @@ export interface CallContext {
   readonly remote: boolean
   /** User, address and connection, which compete for places. */
   readonly share: PlaceShare
+  /** `undefined` where callers need no credentials, and within a program. */
+  readonly user: AdmittedUser | undefined
   /** Checked before the method is called. */
   readonly rights: UserRights
   readonly methods: MethodTable

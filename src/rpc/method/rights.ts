@@ -2,6 +2,7 @@ import type { UserRight } from "../../config/accessKinds.ts"
 import { type Json, JsonObject } from "../json/json.ts"
 import type { Demand, GivenParams } from "./methodTable.ts"
 import type { Param, Params } from "./params.ts"
+import type { UserPermission } from "./permission.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Refusable } from "./schema.ts"
 
@@ -40,13 +41,6 @@ export const rightsReader = (
 
 /** Names the missing right in a 403 answer. Our clients only read this header. */
 export const MISSING_RIGHT = "X-Svcd-Missing-Right"
-
-/** `undefined` means no limit. */
-export interface UserPermission {
-  /** `-rpcwhitelist`: as in the reference node, a list permits all parameters. */
-  readonly methods: ReadonlySet<string> | undefined
-  readonly rights: ReadonlySet<UserRight> | undefined
-}
 
 /** `undefined` if permitted; empty if the user's list lacks the method. */
 export const missingRights = (

@@ -24,6 +24,7 @@ import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
 import type { Webhooks } from "../../webhooks/Webhooks.ts"
 import type { AnswerOptions } from "../AnswerOptions.ts"
+import type { DeskLinks } from "../DeskLinks.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -35,6 +36,7 @@ import { chainMethods } from "./chainMethods.ts"
 import { checkMethods, pruneMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
+import { deskMethods } from "./deskMethods.ts"
 import { expiryMethods } from "./expiryMethods.ts"
 import { feeMethods } from "./feeMethods.ts"
 import { filterMethods } from "./filterMethods.ts"
@@ -113,6 +115,7 @@ export const allMethods: Effect.Effect<
   | PeerManager
   | Lifecycle
   | AnswerOptions
+  | DeskLinks
   | Publishers
   | ReadThread
   | Wallets
@@ -122,6 +125,7 @@ export const allMethods: Effect.Effect<
 > = Effect.flatMap(
   Effect.all([
     controlMethods,
+    deskMethods,
     infoMethods,
     chainMethods,
     checkMethods,

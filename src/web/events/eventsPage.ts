@@ -295,7 +295,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
       )
     )
 
-  return { serves: isServed, authenticated: true, needs: needsOf, answer }
+  return { serves: isServed, authenticated: true, forReaders: true, needs: needsOf, answer }
 })
 
 type Write = (text: string | Uint8Array) => Effect.Effect<void>

@@ -61,6 +61,7 @@ export const runWith = (
   answers: Readonly<Record<string, unknown>>,
   {
     columns,
+    env = {},
     files = {},
     passphrases,
     progress,
@@ -72,6 +73,7 @@ export const runWith = (
     /** The text of standard input. */
     readonly stdin?: string
     readonly files?: Readonly<Record<string, string>>
+    readonly env?: Readonly<Record<string, string>>
     /** Columns of a terminal; a pipe without. */
     readonly columns?: number
     readonly progress?: ProgressTerminal
@@ -84,6 +86,7 @@ export const runWith = (
   const notes: Array<string> = []
   const input: CliInput = {
     ...MACHINE,
+    env,
     argv: [],
     readFile: (path) => Either.right(files[path]),
     screen: { terminal: columns !== undefined, columns, colours: false },

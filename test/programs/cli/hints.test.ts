@@ -28,6 +28,7 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
   backup: ["backupwallet"],
   seed: ["checkrecoverywords"],
   status: ["getblockchaininfo"],
+  desk: ["createdesklink"],
   doctor: [],
   peers: ["getpeerinfo"],
   webhooks: ["listwebhooks", "testwebhook"],

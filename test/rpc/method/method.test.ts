@@ -16,6 +16,7 @@ const CONTEXT: CallContext = {
   peer: "127.0.0.1:1",
   remote: false,
   share: [],
+  user: undefined,
   rights: undefined,
   methods: new Map(),
   turns: new SlowLane().open(),

@@ -20,6 +20,7 @@ describe("createmultisig", () => {
         peer: "127.0.0.1:1",
         remote: false,
         share: [],
+        user: undefined,
         rights: undefined,
         methods: METHODS,
         turns: { isOver: () => true, next: Effect.sync(() => void turns++) },

@@ -36,7 +36,7 @@ import { blockView, shortTransaction, transactionView } from "./places.ts"
 import type { Wanted } from "./routes.ts"
 import { makeSuggestions, type Suggestions, suggestions } from "./suggestions.ts"
 import { listedValue, valueView } from "./valueView.ts"
-import { titleName, visible, wholeName } from "./visible.ts"
+import { isVisible, titleName, wholeName } from "./visible.ts"
 
 /** The section ids tell the script what to replace. */
 
@@ -185,8 +185,8 @@ const waysView = (name: Bytes, desk: boolean): Html => {
   return html`<ul class="ways">${
     desk && html`<li><a class="button primary" href="${registerLink(name)}">Register it in the desk</a></li>`
   }${
-    text !== undefined &&
-    html`<li>In a terminal: <code class="break">svcd-cli register ${visible(shellWord(text))}</code></li>`
+    text !== undefined && isVisible(text) &&
+    html`<li>In a terminal: <code class="break">svcd-cli register ${shellWord(text)}</code></li>`
   }</ul>`
 }
 

@@ -238,7 +238,7 @@ details[open] > summary { margin-bottom: .6rem; }
   .brief th, .brief .number, .brief .when { flex: none; }
   .brief td, .names.brief th { flex: 1; }
   .brief .date, .dense .date { display: none; }
-  .brief th .hash { display: block; max-width: 4.6rem; overflow: hidden; }
+  .brief th .hash { display: block; max-width: 4.8rem; overflow: hidden; text-overflow: ellipsis; }
   .brief .does { white-space: normal; overflow-wrap: anywhere; }
   .filter input { flex: 1 1 8rem; }
   .filter label { flex-basis: 100%; }

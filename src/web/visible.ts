@@ -14,6 +14,9 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|[^\S ]|
 /** White space that a text of several lines may have. */
 const LINES = /[\n\t]/
 
+/** Whether a text is shown as it is, so that a reader may copy it. */
+export const isVisible = (text: string): boolean => text.search(UNSEEN) === -1
+
 const codePoint = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 

@@ -60,6 +60,8 @@ export class Light extends Context.Tag("svcd/Light")<
       readonly fixed: Height
       /** A new tip, with new blocks from the height `from` on. */
       readonly events: Stream.Stream<NewTip>
+      /** As in `Chain`. */
+      readonly subscription: Effect.Effect<Stream.Stream<NewTip>, never, Scope.Scope>
       /** A header of the tree without its proof. The anchor has none. */
       readonly header: (id: HeaderId) => Header
     }
@@ -186,6 +188,7 @@ const make = (
         fullHeaders: () => Effect.succeed([]),
         block: (hash) => Effect.fail(new BlockNotFound({ hash: displayHash(hash) })),
         events: Stream.fromPubSub(events),
+        subscription: Stream.fromPubSub(events, { scoped: true }),
         header: (id) => index.header(id)
       },
       sink: {

@@ -108,7 +108,8 @@ type OnStarted = (facts: NodeStarted) => Effect.Effect<void>
 /** Runs the operator's commands and `started` once the node answers. Returns what ends the daemon. */
 const start = ({ notify }: Settings, started: OnStarted) =>
   Effect.gen(function*() {
-    const { events, tip } = yield* Chain
+    const { subscription, tip } = yield* Chain
+    const events = yield* subscription
     const { initialDownload, syncing } = yield* SyncStatus
     const warnings = yield* Warnings
     const log = yield* NameEvents

@@ -125,7 +125,8 @@ const said = (node: Answering, name: string): Effect.Effect<string> =>
   Effect.map(Effect.either(node.resolveName(name)), (found) => {
     if (Either.isLeft(found)) {
       const { _tag } = found.left
-      return _tag === "NameNotFound" || _tag === "NameExpired" ? "none" : _tag
+      // A name that is missing and means another one, such as d/UPPER, is an InvalidRequest.
+      return ["NameNotFound", "NameExpired", "InvalidRequest"].includes(_tag) ? "none" : _tag
     }
     const { address, asOf, expiresIn, height, txid, value, valueHex } = found.right
     return JSON.stringify([value, valueHex, address, txid, height, expiresIn, asOf.height, asOf.synced])

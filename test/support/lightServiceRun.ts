@@ -203,7 +203,8 @@ class ServiceRun {
         this.tips.add(toHex(tree.hash(after)))
         const truths = [before, after].map((tip) => this.world.truth(tree.hash(tip)).get(toHex(name)))
         if (Either.isLeft(found)) {
-          const { _tag } = found.left
+          // A name that is missing and means another one, such as d/UPPER, is an InvalidRequest.
+          const _tag = found.left._tag === "InvalidRequest" ? "NameNotFound" : found.left._tag
           if (_tag === "NotSynced") this.notSynced++
           else if (_tag === "NameNotFound" || _tag === "NameExpired") {
             this.answers++

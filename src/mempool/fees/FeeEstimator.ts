@@ -141,6 +141,7 @@ const make = (
 ): Effect.Effect<Context.Tag.Service<FeeEstimator>, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const blocks = yield* chain.subscription
     const pool = yield* Mempool
     const status = yield* SyncStatus
     const { filename } = options
@@ -226,7 +227,7 @@ const make = (
         return saveOrSay
       })
     )
-    yield* Effect.forkScoped(Stream.runForEach(Stream.merge(pool.events, chain.events), learn))
+    yield* Effect.forkScoped(Stream.runForEach(Stream.merge(pool.events, blocks), learn))
     yield* Effect.forkScoped(Effect.schedule(saveOrSay, Schedule.spaced(SAVE_INTERVAL)))
 
     return FeeEstimator.of({ isOff: false, ...estimates(history), save })

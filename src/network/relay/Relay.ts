@@ -71,6 +71,7 @@ export const make = (
 ): Effect.Effect<Relay, never, Chain | Mempool | Scheduler | SyncStatus | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const events = yield* chain.subscription
     const mempool = yield* Mempool
     const status = yield* SyncStatus
     const scheduler = yield* Scheduler
@@ -142,7 +143,7 @@ export const make = (
 
     yield* mempool.listen(onMempool)
     yield* mempool.whenOffered((entry) => announcer.enqueueForAll(entry))
-    yield* inBackground(Stream.runForEach(chain.events, onChain))
+    yield* inBackground(Stream.runForEach(events, onChain))
     yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(interval))))
     yield* inBackground(Effect.forever(Effect.zipRight(Queue.take(retries), retryOrphans)))
     yield* scheduler.repeat(

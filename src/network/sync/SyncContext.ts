@@ -1,3 +1,5 @@
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Chain } from "../../chain/Chain.ts"
 import type { ChainSink } from "../../chain/ChainSink.ts"
@@ -25,8 +27,8 @@ import type { BlockSpan } from "./SpanWindow.ts"
 /** The needs of the sync, from a node with a whole or light chain. */
 export interface SyncParts {
   readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
-    /** An element for each change of the tip. */
-    readonly events: Stream.Stream<unknown>
+    /** An element for each change of the tip from now on. */
+    readonly subscription: Effect.Effect<Stream.Stream<unknown>, never, Scope.Scope>
     /** The height of the block whose hash fixes the headers below it, for a tree from an anchor. */
     readonly fixed?: Height
   }

@@ -120,6 +120,7 @@ export const makeOver = (
     const clock = yield* Effect.clock
     const { now, sleep } = yield* peerTime
     const { params, tree } = chain
+    const tips = yield* chain.subscription
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
     const blockOrder = new BlockOrder(span === undefined ? tree : unordered(tree))
@@ -186,7 +187,7 @@ export const makeOver = (
       Effect.forkScoped
     )
     // A batch of blocks moves the tip once.
-    yield* Effect.forkScoped(Stream.runForEachChunk(chain.events, () => offer({ type: "tip" })))
+    yield* Effect.forkScoped(Stream.runForEachChunk(tips, () => offer({ type: "tip" })))
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(TICK))))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 

@@ -12,6 +12,7 @@ import { withoutSpan } from "../../base/spans.ts"
 import { attempt } from "../../chain/attempt.ts"
 import * as ChainParts from "../../chain/Chain.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
+import type { ChainEvent } from "../../chain/ChainEvent.ts"
 import * as Indexes from "../../chain/indexes/Indexes.ts"
 import * as BlockHealth from "../../chain/repair/BlockHealth.ts"
 import { requestRebuild } from "../../chain/repair/rebuild.ts"
@@ -162,8 +163,8 @@ const indexesOf = ({ chain }: Settings) =>
 /** Completes when the files of the options are imported. */
 export class FilesImported extends Context.Tag("svcd/FilesImported")<FilesImported, Deferred.Deferred<void>>() {}
 
-const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
-  Stream.runForEach(chain.events, (event) => {
+const logged = (events: Stream.Stream<ChainEvent>): Effect.Effect<void> =>
+  Stream.runForEach(events, (event) => {
     if (event._tag === "BlockDisconnected") {
       return Effect.logInfo("block disconnected", {
         height: event.block.height,
@@ -173,7 +174,7 @@ const logBlocks = Effect.flatMap(ChainParts.Chain, (chain) =>
     const { block, imported, transactions } = event
     const facts = { height: block.height, hash: displayHash(block.hash), transactions }
     return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
-  }))
+  })
 
 const running = (settings: Settings) =>
   Layer.scopedDiscard(
@@ -184,7 +185,8 @@ const running = (settings: Settings) =>
       for (const warning of control.repairs) yield* Effect.logWarning(warning)
       if (signatureBackend() === "noble") yield* Effect.logWarning(SLOW_SIGNATURES)
       yield* inBackground(control.failure)
-      yield* Effect.forkScoped(withoutSpan(logBlocks))
+      const { subscription } = yield* ChainParts.Chain
+      yield* Effect.forkScoped(withoutSpan(logged(yield* subscription)))
       const imported = yield* FilesImported
       if (settings.chain.loadBlocks.length === 0) yield* Deferred.succeed(imported, undefined)
       else yield* status.load(Deferred.await(imported))

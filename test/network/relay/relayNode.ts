@@ -114,7 +114,7 @@ export const withRelay = <A, E>(
     const chain = Layer.mock(Chain, {
       params: regtestParams,
       tree: noTree,
-      events: Stream.fromPubSub(chainEvents),
+      subscription: Stream.fromPubSub(chainEvents, { scoped: true }),
       block: () => Effect.succeed(block)
     })
     const status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => initialDownload.value) })

@@ -114,7 +114,7 @@ it.scoped.skipIf(chromium === undefined)(
       const waiting = block.transactions.slice(1).map((transaction, at) =>
         entryOf(transaction, { fee: 70_000 * (at + 1), time: NOW / 1000 - 400 * (block.transactions.length - at) })
       )
-      const handler = yield* statusPageOf([peer(1), peer(2)], {
+      const handler = yield* statusPageOf([1, 2, 3, 4, 5, 6, 7].map((id) => peer(id)), {
         pool: poolWith(pool, waiting),
         fees: { ...fees, estimateSmart: (target) => ({ feeRate: RATES.get(target), blocks: target }) }
       })

@@ -165,6 +165,7 @@ const SLOW = [
   "rpc/reader/readThreadLife.test.ts",
   "rpc/methods/generateMethods.test.ts",
   "rpc/methods/wallet/coldNames.test.ts",
+  "rpc/methods/wallet/coldRenewals.test.ts",
   "programs/wallet/psbtCommands.test.ts",
   "names/events/cursors.test.ts",
   "chain/damagedChain.test.ts",

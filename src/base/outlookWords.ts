@@ -10,6 +10,8 @@ export const OUTLOOK_STATES = [
   "renews",
   /** The wallet would renew it, but is locked, or will be when the renewal is due. */
   "locked",
+  /** The wallet has no private keys: it makes the renewal in time, and its owner signs it elsewhere. */
+  "unsigned",
   "no-coins",
   /** The wallet tried to renew it, and failed for another reason. */
   "failing",
@@ -58,6 +60,7 @@ export interface OwnOutlook {
 const COLUMN: Readonly<Record<OutlookState, string>> = {
   renews: "auto",
   locked: "locked",
+  unsigned: "to sign",
   "no-coins": "no coins",
   failing: "failing",
   "by-hand": "by hand",
@@ -86,6 +89,8 @@ export const outlookText = ({ left, off = false, reason = "", state, until }: Ow
       return until === undefined
         ? `would renew by itself, but the wallet is locked; ${soon}`
         : `would renew by itself, but the wallet locks on ${dayText(until)}, before the renewal is due`
+    case "unsigned":
+      return `is renewed by a PSBT that you sign on another machine; ${soon}`
     case "no-coins":
       return `cannot be renewed, because the wallet does not have enough coins; ${soon}`
     case "failing":
@@ -112,12 +117,14 @@ export const outlookText = ({ left, off = false, reason = "", state, until }: Ow
 }
 
 /** What the owner should do. Interfaces have a button or a command for each. */
-export type OutlookAct = "unlock" | "fund" | "renew" | "raise-fee" | "register"
+export type OutlookAct = "unlock" | "sign" | "fund" | "renew" | "raise-fee" | "register"
 
 export const actOf = (state: string): OutlookAct | undefined => {
   switch (state) {
     case "locked":
       return "unlock"
+    case "unsigned":
+      return "sign"
     case "no-coins":
       return "fund"
     case "failing":

@@ -106,7 +106,7 @@ export const REGISTRATION_MEMBERS = {
 export const OUTLOOK_MEMBERS = {
   state: Result.oneOf(
     "renews: the wallet renews it in time; locked: it would, but is locked, or will be when the renewal is due; " +
-      "no-coins: it lacks coins for the fee; failing: another reason prevents the renewal; by-hand: the owner must " +
+      "unsigned: the wallet makes a PSBT in time, and another machine signs it; no-coins: it lacks coins for the fee; failing: another reason prevents the renewal; by-hand: the owner must " +
       "renew it; pending: its renewal is unconfirmed; leaving: its transfer to another owner is unconfirmed; " +
       "too-late: it expires with the next block; free: it expired, and anyone can register it; taken: it expired, and " +
       "another owner has registered it; expired: it expired, and the node does not know yet whether another owner has " +

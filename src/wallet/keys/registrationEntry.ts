@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { OUTLOOK_STATES } from "../../base/outlookWords.ts"
-import { hexBytes, LONGEST_TEXT, omittable, orUndefined, Seconds, ShortText } from "./documentParts.ts"
+import { hexBytes, hexOf, LONGEST_TEXT, omittable, orUndefined, Seconds, ShortText } from "./documentParts.ts"
 
 export const RegistrationFailure = Schema.Literal(
   /** Registered by another owner. */
@@ -40,6 +40,9 @@ export const RegistrationEntry = Schema.Struct({
 })
 export type RegistrationEntry = typeof RegistrationEntry.Type
 
+/** Bytes of a standard transaction. */
+const LONGEST_UNSIGNED = 100_000
+
 /** `name_renew`. */
 export const RenewalEntry = Schema.Struct({
   name: hexBytes(LONGEST_TEXT),
@@ -47,6 +50,8 @@ export const RenewalEntry = Schema.Struct({
   height: Schema.NonNegativeInt,
   state: Schema.Literal("waiting", "sent", "done", "skipped"),
   txid: omittable(hexBytes(32, true)),
+  /** The unsigned NAME_UPDATE that waits for another machine's signature, in hexadecimal. */
+  unsigned: omittable(hexOf(LONGEST_UNSIGNED)),
   note: ShortText,
   createdAt: Seconds
 })

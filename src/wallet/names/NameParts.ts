@@ -143,6 +143,8 @@ export interface NamePayment {
   readonly input: OutpointKey | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
+  /** Coins that other drafts spend. */
+  readonly except?: ReadonlySet<OutpointKey>
 }
 
 export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice => ({
@@ -164,8 +166,9 @@ export const isQueueFull = (failure: NameFailure): boolean =>
   failure._tag === "InvalidWalletRequest" && failure.code === "long-chain"
 
 /** Adds the locked amount and the additional outputs. */
-const requestOf = ({ fees, input, operation, owner, sendCoins = [] }: NamePayment): PaymentRequest => ({
+const requestOf = ({ except, fees, input, operation, owner, sendCoins = [] }: NamePayment): PaymentRequest => ({
   ...feesOf(fees),
+  ...(except === undefined ? {} : { except }),
   outputs: [{ value: MIN_NAME_AMOUNT, script: nameScript(operation, owner) }, ...sendCoins],
   version: NAME_TX_VERSION,
   ...(input === undefined ? {} : { inputs: [{ outpoint: input }] })

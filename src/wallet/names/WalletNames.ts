@@ -63,6 +63,8 @@ export interface Renewal {
   readonly state: RenewalState
   /** The NAME_UPDATE in wire order, once sent. */
   readonly txid: Bytes | undefined
+  /** The NAME_UPDATE that waits for the signature of another machine. */
+  readonly unsigned: Transaction | undefined
   readonly note: string
   /** Seconds since 1970. */
   readonly createdAt: number

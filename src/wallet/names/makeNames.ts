@@ -41,6 +41,7 @@ import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
 import { acknowledge, outlooksOf } from "./outlooks.ts"
 import { makeOutlookWatch } from "./outlookWatch.ts"
 import { blocksToNextStep, NOTES } from "./progress.ts"
+import { unsignedIn } from "./renewalDrafts.ts"
 import {
   dueRenewals,
   heldNames,
@@ -51,7 +52,7 @@ import {
   withRenewal
 } from "./renewals.ts"
 import { forgetLost, setRenewal, shownRenewal } from "./renewalSetting.ts"
-import { requestedIn, requestedRenewalOf, withdrawn } from "./renewalVerdict.ts"
+import { isFinishedRenewal, requestedIn, requestedRenewalOf, withdrawn } from "./renewalVerdict.ts"
 import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
 import type {
@@ -165,14 +166,31 @@ const cancelRegistration = (
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
     const key = nameKey(name)
-    if (!heldNames(parts.ledger.coins()).has(key)) yield* update(parts, withoutRenewal(new Set([key])))
-    if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
+    if (!heldNames(parts.ledger.coins(), parts.file.document).has(key)) {
+      yield* update(parts, withoutRenewal(new Set([key])))
+    }
+    if (isUnsent(entry)) {
+      return yield* update(parts, withoutEntry(entryKey(entry)))
+    }
     const isHeld = parts.ledger.coins().some(({ outpoint }) => outpoint === newOutpoint(entry))
     const failure = { reason: "cancelled", ...isHeld ? { coinsIn: "name_new" as const } : {} } as const
     const failed: RegistrationEntry = { ...entry, step: "failed", note: "", failure }
     yield* update(parts, withEntry(failed))
     yield* tell(parts, registrationOf(failed))
   })
+
+/** Without private keys, a due renewal becomes a requested one, which waits for its signature in wallet.json. */
+const requestDue = (parts: NameParts, due: ReadonlyArray<Bytes>): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const requested = requestedIn(parts.file.document).filter((entry) => !isFinishedRenewal(entry))
+    const underWay = new Set(requested.map(({ name }) => nameKey(name)))
+    const names = due.filter((name) => !underWay.has(nameKey(name)))
+    if (names.length === 0) return
+    yield* requestRenewals(parts, { of: "names", names })
+    yield* advanceRenewals(parts)
+  }).pipe(
+    Effect.catchAll((failure) => Effect.logError("due renewals cannot be prepared", { reason: failure.message }))
+  )
 
 /** A failure is retried after the next block: some blocks remain. The outlooks tell the owner. */
 const renewDue = (parts: NameParts): Effect.Effect<void> =>
@@ -187,6 +205,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     })
     if (due.length === 0 || (yield* status.initialDownload)) return
     if (!vault.signsRenewals()) return
+    if (!document.privateKeys) return yield* requestDue(parts, due)
     for (const name of due) {
       // Two coins with the same name exist only through coinbases; one is renewed.
       if (mempool.pending(nameKey(name)).length > 0) continue
@@ -247,6 +266,7 @@ const requestedRenewals = ({ chain, file, ledger }: NameParts): ReadonlyArray<Re
   const renewedAt = new Map(held.map((each) => [nameKey(each.name), each.height]))
   return entries.map((entry) => ({
     ...requestedRenewalOf(entry),
+    unsigned: unsignedIn(entry),
     settled: entry.state === "skipped" && (renewedAt.get(nameKey(entry.name)) ?? 0) > entry.height
   }))
 }

@@ -20,6 +20,8 @@ export interface NameFacts {
   readonly mine: boolean
   /** Whether the wallet has the private key of the owner's address. */
   readonly spendable: boolean
+  /** Whether another machine signs: the wallet has no private keys at all. */
+  readonly elsewhere: boolean
   /** `off`: the owner excluded this name. */
   readonly renewal: "on" | "unset" | "off"
   /** The unconfirmed operation on the name, if any, and whether it leaves the name with the wallet. */
@@ -51,7 +53,7 @@ const LOST = { nobody: "free", other: "taken", unknown: "expired" } as const
 const lastDay = ({ expiry }: ConsensusParams): number => expiry === "regtest" ? 1 : 144
 
 export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook => {
-  const { failure, mine, paid, pending, renewal, since, spendable } = facts
+  const { elsewhere, failure, mine, paid, pending, renewal, since, spendable } = facts
   const { height, lock, now, params } = context
   const left = blocksToExpiry(facts, { tipHeight: height, params })
   const depth = expirationDepth(height, params)
@@ -75,7 +77,7 @@ export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook
       left
     }
   }
-  if (renewal !== "on" || !spendable) {
+  if (renewal !== "on" || !spendable && !elsewhere) {
     const ofOwner: Urgency = left <= nowWithin(depth) ? "alarm" : isDue ? "warning" : "notice"
     return {
       state: "by-hand",
@@ -87,6 +89,10 @@ export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook
   const urgency = isDue ? "alarm" : "notice"
   if (lock.type === "locked") return { state: "locked", urgency, left }
   if (!paid || failure?.isFunds === true) return { state: "no-coins", urgency, left }
+  if (elsewhere) {
+    const ofSigner: Urgency = left <= nowWithin(depth) ? "alarm" : "warning"
+    return { state: "unsigned", urgency: isDue ? ofSigner : "ok", left }
+  }
   if (failure !== undefined) return { state: "failing", urgency, left, reason: failure.reason }
   if (lock.type === "until" && !isDue && lock.until < now + (left - window) * params.targetSpacing) {
     return { state: "locked", urgency, left, until: lock.until }

@@ -96,6 +96,7 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
         height: made,
         mine,
         spendable: keys.own(last.script)?.spendable === true,
+        elsewhere: !document.privateKeys,
         renewal: isOn ? "on" : ownSetting(document, name) === false ? "off" : "unset",
         pending,
         paid,

@@ -4,7 +4,7 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
-import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
+import { type NameKey, nameKey, type OutpointKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, nameScript } from "../../protocol/nameOperation.ts"
 import { nameField } from "../../protocol/nameText.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
@@ -16,7 +16,8 @@ import { update } from "../WalletParts.ts"
 import { latestEntry, type NameParts, noteFailure, unavailable } from "./NameParts.ts"
 import { nameUpdate } from "./operations.ts"
 import { type Movements, movementsOf } from "./progress.ts"
-import { ownSetting } from "./renewals.ts"
+import { draftedRenewal, isSignedDraft } from "./renewalDrafts.ts"
+import { isRenewable, ownSetting } from "./renewals.ts"
 import {
   isFinishedRenewal,
   RENEWAL_NOTES,
@@ -58,12 +59,12 @@ interface HeldName {
   readonly coin: WalletCoin
 }
 
-/** Confirmed names that the wallet can sign for, the first to expire first. */
-const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlyArray<HeldName> =>
-  coins.flatMap((coin): ReadonlyArray<HeldName> => {
+/** Confirmed names that the wallet can renew, the first to expire first. */
+const heldNames = ({ file: { document }, ledger }: NameParts): ReadonlyArray<HeldName> =>
+  ledger.coins().flatMap((coin): ReadonlyArray<HeldName> => {
     const operation = coin.name?.operation
     if (operation === undefined || operation.op === "name_new" || coin.height === undefined) return []
-    return coin.expired || !coin.own.spendable ? [] : [{ name: operation.name, height: coin.height, coin }]
+    return !isRenewable(coin, document) ? [] : [{ name: operation.name, height: coin.height, coin }]
   }).sort((a, b) => a.height - b.height)
 
 const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
@@ -112,7 +113,7 @@ const chosenNames = (
 ): Effect.Effect<ChosenNames, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
     if (choice.of !== "names") {
-      const held = heldNames(parts.ledger.coins())
+      const held = heldNames(parts)
       const near = choice.of === "all" ? held : held.filter(({ height }) => leftOf(parts, height) <= choice.blocks)
       const chosen = near.filter(({ name }) => ownSetting(parts.file.document, name) !== false)
       return { chosen: yield* bounded(chosen), leftOut: near.length - chosen.length }
@@ -138,7 +139,7 @@ const chosenNames = (
 
 const knownIn = (parts: NameParts) => {
   const { ledger } = parts
-  const coins = new Map<NameKey, HeldName>(heldNames(ledger.coins()).map((each) => [nameKey(each.name), each]))
+  const coins = new Map<NameKey, HeldName>(heldNames(parts).map((each) => [nameKey(each.name), each]))
   return { tip: ledger.tip, coins, spender: spenderIn(parts) }
 }
 
@@ -222,15 +223,18 @@ export const requestRenewals = (
   })
 
 const isSame = (a: RenewalEntry, b: RenewalEntry): boolean =>
-  a.state === b.state && a.note === b.note &&
+  a.state === b.state && a.note === b.note && a.unsigned === b.unsigned &&
   (a.txid === b.txid || a.txid !== undefined && b.txid !== undefined && equal(a.txid, b.txid))
 
 const note = (parts: NameParts, before: RenewalEntry, after: RenewalEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     if (isSame(before, after)) return
     yield* update(parts, withRenewalEntry(after))
-    if (before.state === after.state) return
     const name = nameField(after.name)
+    if (after.unsigned !== undefined && after.unsigned !== before.unsigned) {
+      yield* Effect.logWarning("the renewal of a name needs a signature", { name })
+    }
+    if (before.state === after.state) return
     if (after.state === "done") yield* Effect.logInfo("name renewed", { name })
     if (after.state === "skipped") yield* Effect.logWarning("name is not renewed", { name, reason: after.note })
   })
@@ -252,6 +256,7 @@ const lookAt = (
       params: chain.params,
       isOwn: coin !== undefined && held.has(coin),
       isPending: mempool.pending(nameKey(entry.name)).length > 0,
+      isSigned: record !== undefined && isSignedDraft(entry, ledger.get(txidKey(record.txid))?.transaction),
       spender: coin === undefined ? undefined : movements.spender(coin)
     })
   })
@@ -277,12 +282,12 @@ const careful = (parts: NameParts, behind: boolean) => {
 }
 
 /** Keeps the value and the owner of the record. */
-const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, NameFailure> =>
+const send = (parts: NameParts, { name }: RenewalEntry) =>
   Effect.gen(function*() {
     const record = yield* latestEntry(parts, name)
     const destination = record === undefined ? {} : { destination: record.address }
     const { txid } = yield* nameUpdate(parts, { name, value: undefined, ...destination })
-    return txid
+    return { state: "sent" as const, txid, note: RENEWAL_NOTES.waitsForBlock }
   })
 
 /** Whether a failure concerns all names, such as missing coins or a locked wallet. */
@@ -324,8 +329,8 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
 
 const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const { ledger, status, vault } = parts
-    const held = new Set(heldNames(ledger.coins()).map(({ coin }) => coin.outpoint))
+    const { file, ledger, status, vault } = parts
+    const held = new Set(heldNames(parts).map(({ coin }) => coin.outpoint))
     const movements = movementsOf(ledger.transactions())
     const behind = yield* status.initialDownload
     const waits = vault.signsRenewals() ? behind ? WAITS.behind : undefined : WAITS.locked
@@ -343,8 +348,9 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
       const { renews, ...state } = verdict
       if (!renews) tries.forget(entry)
       const { txid, ...rest } = state
-      const { txid: _, ...before } = entry
-      const after: RenewalEntry = { ...before, ...rest, ...txid === undefined ? {} : { txid } }
+      const { txid: _, unsigned, ...before } = entry
+      const kept = rest.state === "waiting" && unsigned !== undefined ? { unsigned } : {}
+      const after: RenewalEntry = { ...before, ...rest, ...txid === undefined ? {} : { txid }, ...kept }
       const mayRenew = waits === undefined && made < parts.renewalsAtOnce && tries.mayTry(entry)
       if (!renews || !mayRenew) {
         const waiting = renews && waits !== undefined && told++ < NOTES_A_STEP
@@ -353,12 +359,15 @@ const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.
         yield* note(parts, entry, waiting ? withNote(after, waits) : stays ? entry : after)
         continue
       }
-      yield* Effect.matchEffect(send(parts, entry), {
-        onSuccess: (sent) => {
-          made++
+      const work: Effect.Effect<Partial<RenewalEntry>, NameFailure> = file.document.privateKeys
+        ? send(parts, entry)
+        : draftedRenewal(parts, entry)
+      yield* Effect.matchEffect(work, {
+        onSuccess: (done) => {
+          if (done.unsigned === undefined || done.unsigned !== unsigned) made++
           tries.forget(entry)
           parts.lastFailures.delete(nameKey(entry.name))
-          return note(parts, entry, { ...after, state: "sent", txid: sent, note: RENEWAL_NOTES.waitsForBlock })
+          return note(parts, entry, { ...after, ...done })
         },
         onFailure: (failure) => {
           if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure

@@ -23,7 +23,7 @@ import type { RenewalSetting } from "./WalletNames.ts"
 
 /** Whether the wallet holds a name, even unconfirmed, or is registering it: only such names have a setting. */
 const concernOf = ({ file: { document }, ledger }: NameParts): (name: Bytes) => boolean => {
-  const held = heldNames(ledger.coins())
+  const held = heldNames(ledger.coins(), document)
   const begun = document.registrations.flatMap((entry) => hasEnded(entry) ? [] : [nameKey(entry.name)])
   const registering = new Set(begun)
   return (name) => held.has(nameKey(name)) || registering.has(nameKey(name))
@@ -76,12 +76,6 @@ export const setRenewal = (
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
     const { document } = parts.file
-    if (on && !document.privateKeys) {
-      return new InvalidWalletRequest({
-        code: "no-keys",
-        reason: "the wallet has no private keys: it cannot renew names"
-      })
-    }
     const isRemembered = name !== undefined &&
       (on || document.renewals.all && ownSetting(document, name) === undefined)
     if (isRemembered && !concernOf(parts)(name)) {
@@ -90,7 +84,7 @@ export const setRenewal = (
     if (on) return update(parts, withRenewal(name, on))
     // An exception persists while its coin is not found yet, as after a restore of the wallet file.
     const held = name !== undefined &&
-      (ownSetting(document, name) === false || heldNames(parts.ledger.coins()).has(nameKey(name)))
+      (ownSetting(document, name) === false || heldNames(parts.ledger.coins(), document).has(nameKey(name)))
     const after = held ? withException(name) : withRenewal(name, on)
     const set = after(document)
     const ends = (each: Bytes): boolean =>

@@ -28,6 +28,8 @@ export const RENEWAL_NOTES = {
   notHeld: "the wallet does not have the key of the name's owner",
   pending: "another operation on the name waits for a block",
   waitsForBlock: "waits for the block of its name_update",
+  unsigned: "waits for a signature: sign its PSBT, and send it with sendpsbt",
+  manyUnsigned: "waits until other renewals are signed and sent",
   notInPool: "its name_update waits to be offered again"
 } as const
 
@@ -39,6 +41,8 @@ export interface RenewalFacts {
   /** Whether the wallet has the key of the record's owner. */
   readonly isOwn: boolean
   readonly isPending: boolean
+  /** Whether the record's transaction is the one that waited for a signature. It may come with its block. */
+  readonly isSigned: boolean
   /** The wallet transaction that spends the record's coin. */
   readonly spender: WalletTx | undefined
 }
@@ -57,14 +61,14 @@ const verdict = (
 ): RenewalVerdict => ({ state, note, txid, renews })
 
 export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): RenewalVerdict => {
-  const { height, isOwn, isPending, params, record, spender } = facts
+  const { height, isOwn, isPending, isSigned, params, record, spender } = facts
   const { txid } = entry
   if (record === undefined) return verdict("skipped", RENEWAL_NOTES.none)
   // The wallet has not processed this block: the record may be its own.
   if (record.height > height) return verdict(entry.state, entry.note, { txid })
   if (record.height !== entry.height) {
     // A lower height follows a reorg that removed an operation.
-    if (txid !== undefined && equal(record.txid, txid)) return verdict("done", "", { txid })
+    if (isSigned || txid !== undefined && equal(record.txid, txid)) return verdict("done", "", { txid: record.txid })
     if (record.height > entry.height) return verdict("skipped", isOwn ? RENEWAL_NOTES.renewed : RENEWAL_NOTES.lost)
   }
   if (isExpired(record, height + 1, params)) return verdict("skipped", RENEWAL_NOTES.expired)
@@ -82,7 +86,7 @@ export const isFinishedRenewal = ({ state }: Pick<RenewalEntry, "state">): boole
 
 export const requestedRenewalOf = (
   { createdAt, height, name, note, state, txid }: RenewalEntry
-): Omit<Renewal, "settled"> => ({
+): Omit<Renewal, "settled" | "unsigned"> => ({
   name,
   height,
   state,

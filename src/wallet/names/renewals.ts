@@ -59,7 +59,7 @@ export const dueRenewals = (
   const due: Array<{ readonly name: Bytes; readonly made: number }> = []
   for (const coin of coins) {
     const name = nameIn(coin)
-    if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
+    if (name === undefined || coin.height === undefined || !isRenewable(coin, document)) continue
     if (!isRenewed(document, name) || isPending(nameKey(name))) continue
     const left = blocksToExpiry({ height: coin.height }, { tipHeight: height, params })
     // The update must be in the next block at the latest, while the name is still active.
@@ -69,12 +69,21 @@ export const dueRenewals = (
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
+/** Whether the wallet can renew the name of the coin: it signs itself, or a watching wallet asks for the signature. */
+export const isRenewable = (
+  { expired, own }: Pick<WalletCoin, "expired" | "own">,
+  { privateKeys }: Pick<WalletDocument, "privateKeys">
+): boolean => !expired && (own.spendable || !privateKeys)
+
 /** Names in renewable coins, including unconfirmed ones. */
-export const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlySet<NameKey> =>
+export const heldNames = (
+  coins: ReadonlyArray<WalletCoin>,
+  document: Pick<WalletDocument, "privateKeys">
+): ReadonlySet<NameKey> =>
   new Set(
     coins.flatMap((coin) => {
       const name = nameIn(coin)
-      return name === undefined || coin.expired || !coin.own.spendable ? [] : [nameKey(name)]
+      return name === undefined || !isRenewable(coin, document) ? [] : [nameKey(name)]
     })
   )
 

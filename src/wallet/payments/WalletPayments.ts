@@ -37,7 +37,7 @@ export interface ChosenRate {
 
 export type CoinFilter = Pick<
   PaymentRequest,
-  "inputs" | "version" | "minConfirmations" | "maxConfirmations" | "includeUnsafe"
+  "except" | "inputs" | "version" | "minConfirmations" | "maxConfirmations" | "includeUnsafe"
 >
 
 export interface PaymentRequest extends FeeChoice {
@@ -45,6 +45,8 @@ export interface PaymentRequest extends FeeChoice {
   readonly subtractFeeFrom?: ReadonlyArray<number>
   /** Required inputs in this order, with an optional sequence number. */
   readonly inputs?: ReadonlyArray<{ readonly outpoint: OutpointKey; readonly sequence?: number }>
+  /** Never added to the inputs. */
+  readonly except?: ReadonlySet<OutpointKey>
   /** For `inputs`; without it, all of them must be the wallet's coins. */
   readonly external?: ExternalInputs
   /** True by default. */

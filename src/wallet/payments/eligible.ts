@@ -37,7 +37,7 @@ const ofOneParent = (coins: ReadonlyArray<WalletCoin>, given: ReadonlySet<TxidKe
 }
 
 /**
- * Excludes names, the request's own inputs, and coins that are locked, gone, immature, unsafe (unless allowed), outside
+ * Excludes names, the request's own inputs and exceptions, and coins that are locked, gone, immature, unsafe (unless allowed), outside
  * the confirmation limits, unsignable (unless watch-only), or whose payment the mempool would refuse. `parents`:
  * unconfirmed transactions whose coins are inputs of the request.
  */
@@ -48,10 +48,17 @@ export const eligible = (
     readonly parents?: ReadonlySet<TxidKey>
   }
 ): ReadonlyArray<WalletCoin> => {
-  const { inputs = [], maxConfirmations = Infinity, minConfirmations = 0, version = DEFAULT_VERSION } = request
+  const {
+    except = new Set(),
+    inputs = [],
+    maxConfirmations = Infinity,
+    minConfirmations = 0,
+    version = DEFAULT_VERSION
+  } = request
   const given = new Set(inputs.map(({ outpoint }) => outpoint))
   const found = coins.filter((coin) => {
     if (coin.name !== undefined || coin.locked || coin.expired || given.has(coin.outpoint)) return false
+    if (except.has(coin.outpoint)) return false
     if (!coin.own.spendable && !watchOnly) return false
     if (!coin.safe && request.includeUnsafe !== true) return false
     const confirmations = confirmationsOf(coin, tipHeight)

@@ -109,7 +109,8 @@ export const NAME_AUTORENEW = contract({
   summary: "Returns which names the wallet renews before they expire. With \"on\", changes the setting of one " +
     "name or of all names. A name that is switched off stays an exception, even for name_renew all, until all names are set again. Switching " +
     "off cancels unsent renewals of name_renew; for all names, even those that name_renew named. " +
-    "An encrypted wallet must be unlocked at the time of a renewal.",
+    "An encrypted wallet must be unlocked at the time of a renewal. A wallet without private keys makes a PSBT in " +
+    "time, which name_renewals lists and another machine signs.",
   params: {
     name: asArgument("text or null", optional(string("The name; null for all."), "all names")),
     on: optional(boolean("Whether the wallet renews it."), "nothing is changed"),
@@ -120,7 +121,6 @@ export const NAME_AUTORENEW = contract({
   errors: [
     "-8 the name is too long",
     "-4 the wallet neither owns nor registers this name",
-    "-4 the wallet has no private keys: it cannot renew names",
     "-1000 Name/value is invalid for encoding <encoding>"
   ]
 })

@@ -78,6 +78,11 @@ const RENEWAL = Schema.Struct({
   ...NAME_TEXT_MEMBERS,
   state: STATE,
   txid: Schema.optional(Result.hex("The transaction of name_update, once sent")),
+  psbt: Schema.optional(
+    Result.string(
+      "The unsigned name_update in base64, of a wallet without private keys. Once signed, sendpsbt sends it"
+    )
+  ),
   note: NOTE,
   time: Result.time("Start of the renewal"),
   settled: Schema.optional(
@@ -96,7 +101,8 @@ export const NAME_RENEW = contract({
   group: "Names",
   summary:
     "Renews many names over the next blocks, even across restarts. Each gets its own transaction and keeps value and " +
-    "address. With dryrun, returns the cost without sending anything. name_renewals shows the progress.",
+    "address. With dryrun, returns the cost without sending anything. name_renewals shows the progress. A wallet " +
+    "without private keys makes PSBTs, which wait for their signatures.",
   params: {
     names: asArgument("json or text", CHOICE),
     options: orEmpty(notNull(object({

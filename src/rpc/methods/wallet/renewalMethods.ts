@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Renewal, RenewalChoice } from "../../../wallet/names/WalletNames.ts"
+import { psbtText } from "../../../wallet/signing/psbtText.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { type GivenChoice, MOST_RENEWED, NAME_RENEW, NAME_RENEWALS } from "../../contract/wallet/renewal.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
@@ -12,17 +14,32 @@ import type { CallTurns } from "../../SlowLane.ts"
 import { contextFor } from "../nameEncodings.ts"
 import { nameGiven, type NameMethodParts } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
+import { walletPsbt } from "./walletPsbt.ts"
 
 /** Only in svcd. */
 
-const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, settled, state, txid }: Renewal) => ({
-  ...nameTextJson(name, nameEncoding),
-  state,
-  txid: txid === undefined ? undefined : displayHash(txid),
-  note: note === "" ? undefined : note,
-  time: createdAt,
-  settled: settled ? true : undefined
-})
+const psbtOfRenewal = (wallet: Wallet, { unsigned }: Renewal): Effect.Effect<string | undefined> =>
+  unsigned === undefined
+    ? Effect.succeed(undefined)
+    : Effect.map(
+      // The wallet has the transactions that it spends: no coin is needed beside them.
+      walletPsbt(wallet, { transaction: unsigned, coins: [] }, { sign: false, derivations: true }),
+      ({ psbt }) => psbtText(psbt)
+    )
+
+const renewalJson = (wallet: Wallet, { nameEncoding }: ShapeContext) => (renewal: Renewal) =>
+  Effect.map(psbtOfRenewal(wallet, renewal), (psbt) => {
+    const { createdAt, name, note, settled, state, txid } = renewal
+    return {
+      ...nameTextJson(name, nameEncoding),
+      state,
+      txid: txid === undefined ? undefined : displayHash(txid),
+      psbt,
+      note: note === "" ? undefined : note,
+      time: createdAt,
+      settled: settled ? true : undefined
+    }
+  })
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
 
@@ -55,7 +72,10 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
       Effect.gen(function*() {
         const context = contextOf(nameEncoding)
         const choice = yield* choiceOf(turns, given, context)
-        if (!dryrun) return (yield* known.orUnknown(wallet.names.renew(choice))).map(renewalJson(context))
+        if (!dryrun) {
+          const renewals = yield* known.orUnknown(wallet.names.renew(choice))
+          return yield* eachInTurns(turns, renewals, renewalJson(wallet, context))
+        }
         const { fee, leftOut, names } = yield* known.orUnknown(wallet.names.planRenewals(choice))
         return {
           names: names.map(({ fee, left, name, note, state }) => ({
@@ -78,8 +98,10 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
 
   const name_renewals = define(
     NAME_RENEWALS,
-    ({ options: { nameEncoding } }, wallet) =>
-      Effect.sync(() => wallet.names.requestedRenewals().map(renewalJson(contextOf(nameEncoding))))
+    ({ options: { nameEncoding } }, wallet, { turns }) =>
+      Effect.suspend(() =>
+        eachInTurns(turns, wallet.names.requestedRenewals(), renewalJson(wallet, contextOf(nameEncoding)))
+      )
   )
 
   return [name_renew, name_renewals]

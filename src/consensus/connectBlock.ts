@@ -7,6 +7,7 @@ import { isUnspendable } from "../protocol/script.ts"
 import {
   outpoint,
   outpointKey,
+  outpointText,
   prevoutIndex,
   prevoutTxid,
   totalValue,
@@ -241,7 +242,7 @@ export const spentCoins = (
     if (parent !== undefined && output !== undefined) return { ...output, height, coinbase: parent.isCoinbase }
     const coin = removed.get(outpointKey(prevout))
     if (coin !== undefined) return coin
-    const spent = `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
+    const spent = outpointText(prevout)
     throw new Error(`the undo data of block ${displayHash(block.hash)} lacks the coin ${spent}`)
   }
   return block.transactions.map(({ inputs }, i) => i === 0 ? [] : inputs.map(({ prevout }) => coinOf(prevout)))

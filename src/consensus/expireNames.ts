@@ -1,7 +1,7 @@
-import { displayHash, fromBinaryString, toHex } from "../protocol/bytes.ts"
+import { fromBinaryString, toHex } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey, nameOfKey } from "../protocol/keys.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
-import { prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
+import { outpointText } from "../protocol/transaction.ts"
 import type { BlockOverlay } from "./BlockOverlay.ts"
 import { expiringUpdateHeights } from "./expiry.ts"
 import type { ConsensusParams } from "./params.ts"
@@ -28,8 +28,7 @@ const hexOf = (name: NameKey): string => toHex(nameOfKey(name))
 const REASON = "bad-names-expiry"
 
 const contradiction = (name: NameKey, { outpoint }: NameClaim, found: string): Reject => {
-  const bytes = fromBinaryString(outpoint)
-  const output = `${displayHash(prevoutTxid(bytes))}:${prevoutIndex(bytes)}`
+  const output = outpointText(fromBinaryString(outpoint))
   return reject(REASON, `the claim of name ${hexOf(name)} (hex) in the chain state is on output ${output}, ${found}`)
 }
 

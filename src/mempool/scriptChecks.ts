@@ -5,7 +5,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { SighashContext } from "../consensus/sighash.ts"
 import { verifyInput } from "../consensus/verifyInput.ts"
 import { displayHash } from "../protocol/bytes.ts"
-import { prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import { outpointText, type Transaction } from "../protocol/transaction.ts"
 import type { AcceptancePlan } from "./acceptance.ts"
 import type { RejectionKind, TransactionRejected } from "./errors.ts"
 import { mandatoryFlags, standardFlags } from "./policy/scriptFlags.ts"
@@ -20,7 +20,7 @@ const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string =
   const prevout = inputs[index]?.prevout
   return prevout === undefined
     ? whose
-    : `${whose}, spending ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
+    : `${whose}, spending ${outpointText(prevout)}`
 }
 
 /** The script checks of one transaction's inputs, in slices. */

@@ -1,4 +1,4 @@
-import { binaryString, type Bytes } from "./bytes.ts"
+import { binaryString, type Bytes, displayHash } from "./bytes.ts"
 import { hash256, hash256Into } from "./hash.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
@@ -40,6 +40,9 @@ export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 3
 
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
+
+/** For people: `TXID:VOUT`. */
+export const outpointText = (prevout: Bytes): string => `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
 
 /** Pass `into` (36 bytes) to avoid an allocation. */
 export const outpoint = (txid: Bytes, index: number, into = new Uint8Array(OUTPOINT_SIZE)): Uint8Array => {

@@ -7,7 +7,7 @@ import type { BlockDelta, Coin, NameClaim, ScriptCheck } from "../../consensus/v
 import type { Block } from "../../protocol/block.ts"
 import { displayHash, equal, fromBinaryString } from "../../protocol/bytes.ts"
 import type { HeaderId, NameKey } from "../../protocol/keys.ts"
-import { prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import { outpointText } from "../../protocol/transaction.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import type { ChainState } from "../state/ChainState.ts"
@@ -91,11 +91,6 @@ const sameCoin = (a: Coin | undefined, b: Coin | undefined): boolean =>
 const sameClaim = (a: NameClaim | undefined, b: NameClaim | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.height === b.height && a.outpoint === b.outpoint
 
-const outpointText = (key: string): string => {
-  const prevout = fromBinaryString(key)
-  return `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
-}
-
 /** The first difference between the stored coins and claims after a block and those from connecting it. */
 const difference = (
   made: BlockDelta,
@@ -103,7 +98,7 @@ const difference = (
   after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: NameKey) => NameClaim | undefined }
 ): string | undefined => {
   for (const [key, coin] of made.coins) {
-    if (!sameCoin(coin, after.coin(key))) return `coin mismatch: ${outpointText(key)}`
+    if (!sameCoin(coin, after.coin(key))) return `coin mismatch: ${outpointText(fromBinaryString(key))}`
   }
   for (const [name, claim] of made.claims) {
     if (!sameClaim(claim, after.claim(name))) {
@@ -112,7 +107,7 @@ const difference = (
   }
   if (made.removed.size !== undo.removed.size) return "undo data mismatch: number of coins"
   for (const [key, coin] of made.removed) {
-    if (!sameCoin(coin, undo.removed.get(key))) return `undo data mismatch: coin ${outpointText(key)}`
+    if (!sameCoin(coin, undo.removed.get(key))) return `undo data mismatch: coin ${outpointText(fromBinaryString(key))}`
   }
   return undefined
 }

@@ -1,6 +1,6 @@
-import { displayHash, equal } from "../bytes.ts"
+import { equal } from "../bytes.ts"
 import { mapSteps, runSteps, type Steps } from "../steps.ts"
-import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
+import { makeTransaction, outpointKey, outpointText } from "../transaction.ts"
 import { INPUT, OUTPUT } from "./fields.ts"
 import { both, EMPTY_INPUT, NO_RECORDS, type Psbt, type PsbtInput, type Records } from "./Psbt.ts"
 
@@ -64,7 +64,7 @@ export function* joinPsbtsSteps(
     for (const { prevout } of inputs) {
       yield
       if (seen.size !== seen.add(outpointKey(prevout)).size) continue
-      return { error: `Input ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} exists in multiple PSBTs` }
+      return { error: `Input ${outpointText(prevout)} exists in multiple PSBTs` }
     }
   }
   const parts = psbts.flatMap((psbt) =>

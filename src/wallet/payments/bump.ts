@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { feeOf, rateOf } from "../../mempool/policy/feeRate.ts"
 import { formatMoney } from "../../protocol/amount.ts"
-import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import { fromBinaryString } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { prevoutIndex, prevoutTxid, totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
+import { outpointText, totalValue, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { invalidRequest, InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
@@ -23,7 +23,7 @@ import type { BumpChoice, PaymentRequest, SpendFailure, WalletPayments } from ".
 
 const alreadySpent = (outpoint: OutpointKey): InvalidWalletRequest => {
   const prevout = fromBinaryString(outpoint)
-  return invalidRequest("spent", `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} is already spent`)
+  return invalidRequest("spent", `${outpointText(prevout)} is already spent`)
 }
 
 const spentBy = (

@@ -2,11 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { isDust } from "../../../mempool/policy/dust.ts"
 import { feeOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
-import { displayHash, toHex } from "../../../protocol/bytes.ts"
+import { toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import {
   outpointKey,
+  outpointText,
   prevoutIndex,
   prevoutTxid,
   totalValue,
@@ -83,7 +84,7 @@ const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
   const txid = prevoutTxid(prevout)
   const index = prevoutIndex(prevout)
   const output = wallet.ledger.transaction(txidKey(txid))?.transaction.outputs[index]
-  const where = `UTXO (${displayHash(txid)}:${index})`
+  const where = `UTXO (${outpointText(prevout)})`
   return output !== undefined && wallet.keys.own(output.script) !== undefined
     ? `Input not available. ${where} was already spent.`
     : `Input not found. ${where} is not part of wallet.`

@@ -1,5 +1,7 @@
 import * as Schema from "effect/Schema"
+import { diskRemedy } from "../base/errorCode.ts"
 import { shownPath } from "../base/safeText.ts"
+import { StorageUnavailable } from "../storage/errors.ts"
 
 /** A block or header that violates a rule, with the reference node's reason. */
 export class BlockRejected extends Schema.TaggedError<BlockRejected>()("BlockRejected", {
@@ -92,9 +94,15 @@ export class ValidatedByOtherRules extends Schema.TaggedError<ValidatedByOtherRu
 
 export class ImportFailed extends Schema.TaggedError<ImportFailed>()("ImportFailed", {
   file: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** The system's code, if it refused the work. */
+  code: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    return `cannot import ${this.file}: ${this.reason}`
+    return `cannot import ${this.file}: ${this.reason}${diskRemedy(this.code)}`
   }
 }
+
+/** For callers to whom the blocks of a node are its store. */
+export const unreadBlocks = ({ code, file, reason }: ImportFailed): StorageUnavailable =>
+  new StorageUnavailable({ file, doing: "reading", reason, code })

@@ -7,11 +7,12 @@ import { withLoneSpan } from "../base/spans.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { guarded } from "../storage/Database.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
-import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 import { findDamage } from "../storage/inspect.ts"
 import { attempt } from "./attempt.ts"
 import type { ChainParts } from "./ChainParts.ts"
 import type { ValidatedByOtherRules } from "./errors.ts"
+import { unreadBlocks } from "./errors.ts"
 import * as ChainImport from "./import/ChainImport.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { removeUnpacked } from "./import/importSource.ts"
@@ -126,11 +127,7 @@ const reread = (
   { imports }: ChainParts,
   sources: Omit<ChainImport.ImportSources, "own">
 ): Effect.Effect<ImportReport, StorageFailure> =>
-  Effect.catchTag(
-    imports.run({ ...sources, own: true }),
-    "ImportFailed",
-    ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
-  )
+  Effect.catchTag(imports.run({ ...sources, own: true }), "ImportFailed", unreadBlocks)
 
 /** Block files without an index, because the folder chainstate was deleted. Blocks are read again in place. */
 const rebuild = (parts: ChainParts, strayFiles: ReadonlyArray<string>): Effect.Effect<void, StorageFailure> =>

@@ -180,21 +180,31 @@ export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource
 
 const MAX_FILE_BYTES = 1024 * 1024
 
-/** `undefined` for a missing file, or for a path through a file, which is reported later; on the left the error. */
-export const readConfigFile = (file: string): Either.Either<string | undefined, string> => {
+/** Why a file is not read. */
+export interface UnreadFile {
+  /** Follows the path of the file. */
+  readonly why: string
+  /** It belongs to another user. */
+  readonly isForbidden: boolean
+}
+
+const unread = (why: string, isForbidden = false): Either.Either<never, UnreadFile> => Either.left({ why, isForbidden })
+
+/** `undefined` for a missing file, or for a path through a file, which is reported later. */
+export const readConfigFile = (file: string): Either.Either<string | undefined, UnreadFile> => {
   try {
-    if (statSync(file).size > MAX_FILE_BYTES) return Either.left(`is larger than ${MAX_FILE_BYTES} bytes`)
+    if (statSync(file).size > MAX_FILE_BYTES) return unread(`is larger than ${MAX_FILE_BYTES} bytes`)
     return Either.right(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file)))
   } catch (error) {
     const code = codeOf(error)
     if (code === "ENOENT" || code === "ENOTDIR") return Either.right(undefined)
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return Either.left("is not UTF-8")
-    return Either.left(`cannot be read: ${reasonOf(code)}`)
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return unread("is not UTF-8")
+    return unread(`cannot be read: ${reasonOf(code)}`, code === "EACCES" || code === "EPERM")
   }
 }
 
 export const AS_NODE_USER = "run it as the user of the node (sudo -u USER …), or name another directory with -datadir"
 
 /** With the remedy for a file of another user. */
-export const unreadableFile = ({ file, why }: { readonly file: string; readonly why: string }): string =>
-  `${shownPath(file)} ${why}${why.includes(reasonOf("EACCES")) ? `; ${AS_NODE_USER}` : ""}`
+export const unreadableFile = (file: string, { isForbidden, why }: UnreadFile): string =>
+  `${shownPath(file)} ${why}${isForbidden ? `; ${AS_NODE_USER}` : ""}`

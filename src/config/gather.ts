@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import { availableParallelism } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
-import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile } from "./configFile.ts"
+import { CONFIG_FILE, fromFile, readConfigFile, unreadableFile, type UnreadFile } from "./configFile.ts"
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
 import type { OptionTable } from "./optionRow.ts"
 import { isOptionName, OPTIONS } from "./options.ts"
@@ -17,7 +17,7 @@ export interface SettingsInput {
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
   /** `undefined` for a missing file, on the left the error. */
-  readonly readFile: (path: string) => Either.Either<string | undefined, string>
+  readonly readFile: (path: string) => Either.Either<string | undefined, UnreadFile>
   readonly homedir: string
   readonly cwd: string
   readonly cores: number
@@ -66,7 +66,7 @@ export const gather = (
   const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
   const env = fromEnvironment(input.env)
   return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
-    const text = Either.mapLeft(input.readFile(configFile), (why) => [unreadableFile({ file: configFile, why })])
+    const text = Either.mapLeft(input.readFile(configFile), (fault) => [unreadableFile(configFile, fault)])
     return text.pipe(
       Either.flatMap((found) =>
         found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Chain } from "../chain/Chain.ts"
+import { unreadBlocks } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { type ClientFailure, InternalError } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
@@ -14,7 +15,6 @@ import { SyncReporter } from "../light/SyncReporter.ts"
 import { completeNames } from "../names/completeNames.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { Lifecycle, type NodeFailure } from "../rpc/Lifecycle.ts"
-import { StorageUnavailable } from "../storage/errors.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
 import * as EmbeddedOperations from "./embeddedOperations.ts"
 
@@ -23,11 +23,7 @@ import * as EmbeddedOperations from "./embeddedOperations.ts"
 /** Why the node ended, in the client's terms: a file that cannot be imported, a failed store, or a defect. */
 export const asClientFailure = (ended: Effect.Effect<void, NodeFailure>) =>
   ended.pipe(
-    Effect.catchTag(
-      "ImportFailed",
-      ({ file, reason }): Effect.Effect<never, ClientFailure> =>
-        new StorageUnavailable({ file, doing: "reading", reason })
-    ),
+    Effect.catchTag("ImportFailed", (failure): Effect.Effect<never, ClientFailure> => unreadBlocks(failure)),
     Effect.catchAllDefect((defect) =>
       Effect.zipRight(
         Effect.logError("internal error: the embedded node stops", defect),

@@ -163,13 +163,19 @@ describe("readConfigFile", () => {
   })
 
   it("refuses other encodings, large files and directories", () => {
-    assert.deepStrictEqual(reading(Uint8Array.of(0xff, 0xfe, 0x41)), Either.left("is not UTF-8"))
+    assert.deepStrictEqual(
+      reading(Uint8Array.of(0xff, 0xfe, 0x41)),
+      Either.left({ why: "is not UTF-8", isForbidden: false })
+    )
     assert.isTrue(Either.isRight(reading(" ".repeat(1024 * 1024))))
-    assert.deepStrictEqual(reading(" ".repeat(1024 * 1024 + 1)), Either.left("is larger than 1048576 bytes"))
+    assert.deepStrictEqual(
+      reading(" ".repeat(1024 * 1024 + 1)),
+      Either.left({ why: "is larger than 1048576 bytes", isForbidden: false })
+    )
     mkdirSync(join(directory, "folder", "svcd.conf"), { recursive: true })
     assert.deepStrictEqual(
       readConfigFile(join(directory, "folder", "svcd.conf")),
-      Either.left("cannot be read: it is a directory")
+      Either.left({ why: "cannot be read: it is a directory", isForbidden: false })
     )
   })
 })

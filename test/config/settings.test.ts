@@ -414,12 +414,12 @@ describe("decodeSettings", () => {
   })
 
   it("names a file that cannot be read, and the remedy for a directory of another user", () => {
-    const problemOf = (why: string) => {
-      const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left(why) })
+    const problemOf = (why: string, isForbidden = false) => {
+      const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left({ why, isForbidden }) })
       return Either.isLeft(outcome) ? outcome.left.problems : []
     }
     assert.deepStrictEqual(problemOf("is not UTF-8"), [`${DEFAULT_FILE} is not UTF-8`])
-    assert.deepStrictEqual(problemOf("cannot be read: permission denied"), [
+    assert.deepStrictEqual(problemOf("cannot be read: permission denied", true), [
       `${DEFAULT_FILE} cannot be read: permission denied; run it as the user of the node (sudo -u USER …), ` +
       "or name another directory with -datadir"
     ])

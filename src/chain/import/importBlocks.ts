@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { systemCode } from "../../base/errorCode.ts"
 import { slice, turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -28,9 +29,12 @@ const BATCH_BYTES = 2 * 1024 * 1024
 
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
+const importFailed = (file: string, cause: unknown): ImportFailed =>
+  new ImportFailed({ file, reason: reasonOf(cause), code: systemCode(cause) })
+
 /** Runs work on an import file, which its errors name. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
-  Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(cause) }) })
+  Effect.try({ try: work, catch: (cause) => importFailed(file, cause) })
 
 /** Opens all files of a path, after unpacking a packed one. The scope closes them and removes the unpacked file. */
 const open = (run: ImportRun, path: string) =>
@@ -62,7 +66,7 @@ const unpacked = (run: ImportRun, path: string) =>
       catch: (cause) =>
         isStorageFailure(cause)
           ? cause
-          : new ImportFailed({ file: path, reason: `it does not unpack (${reasonOf(cause)})` })
+          : new ImportFailed({ file: path, reason: `it does not unpack (${reasonOf(cause)})`, code: systemCode(cause) })
     })
     return target
   })

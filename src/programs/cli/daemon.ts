@@ -81,7 +81,7 @@ const isSame = (a: Credentials, b: Credentials | undefined): boolean =>
 const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Credentials, string> => {
   const name = `cookie file ${shownPath(path)}`
   return readFile(path).pipe(
-    Either.mapLeft((why) => `${name} ${why}`),
+    Either.mapLeft(({ why }) => `${name} ${why}`),
     Either.flatMap((text) => {
       if (text === undefined) return Either.left(`${name} does not exist; the daemon creates it when it starts`)
       const credentials = parseCookie(text)

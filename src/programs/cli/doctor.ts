@@ -33,7 +33,10 @@ const cookieChecks = ({ connection: { cookieFile, rpc }, input }: DoctorInput): 
   return [
     Either.isRight(read)
       ? ok({ check: "cookie", text: `${cookieFile} can be read` })
-      : warn("cookie", { text: `${cookieFile} ${read.left}`, remedy: "run svcd-cli as the user that runs the node" })
+      : warn("cookie", {
+        text: `${cookieFile} ${read.left.why}`,
+        remedy: "run svcd-cli as the user that runs the node"
+      })
   ]
 }
 

@@ -192,7 +192,7 @@ const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undef
   if (value === "-" || file === "-") return Effect.map(input.readStdin, withoutEnd)
   if (value !== undefined || file === undefined) return Effect.succeed(value)
   return Either.match(input.readFile(file), {
-    onLeft: (why) => new CommandFailed({ message: `${file} ${why}` }),
+    onLeft: ({ why }) => new CommandFailed({ message: `${file} ${why}` }),
     onRight: (text) =>
       text === undefined
         ? new CommandFailed({

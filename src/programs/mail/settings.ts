@@ -56,7 +56,7 @@ interface FileFlag {
 
 const fileOf = ({ file, flag }: FileFlag, { readFile }: SettingsInput): Judged<string | undefined> =>
   file === undefined ? Either.right(undefined) : Either.match(readFile(file), {
-    onLeft: (why) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
+    onLeft: ({ why }) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
     onRight: (text) => text === undefined ? wrong(`--${flag}: ${shownPath(file)} does not exist`) : Either.right(text)
   })
 

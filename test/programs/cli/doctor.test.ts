@@ -53,7 +53,9 @@ const doctor = (
     input: {
       ...inputOf([], { files }),
       readFile: (path) =>
-        path.endsWith(".cookie") ? Either.left("cannot be read: permission denied") : Either.right(files[path]),
+        path.endsWith(".cookie")
+          ? Either.left({ why: "cannot be read: permission denied", isForbidden: true })
+          : Either.right(files[path]),
       screen: { terminal: false, columns: undefined, colours: false },
       version: "1.2.3"
     },
@@ -336,7 +338,10 @@ describe("svcd-cli doctor", () => {
 
   it.effect("reports svcd.conf of another user, and goes on", () =>
     Effect.gen(function*() {
-      const input = { ...inputOf([]), readFile: () => Either.left("cannot be read: permission denied") }
+      const input = {
+        ...inputOf([]),
+        readFile: () => Either.left({ why: "cannot be read: permission denied", isForbidden: true })
+      }
       const checks = yield* machineChecks({ dataDir: "/nowhere", network: "mainnet" }, input)
       assert.deepStrictEqual(checks.filter(({ check }) => check === "settings"), [{
         check: "settings",

@@ -11,7 +11,10 @@ const wanted = (before: string | undefined, name: string, ...flags: ReadonlyArra
     before,
     line: readCliCommandLine(["update", name, ...flags]),
     input: {
-      readFile: (path) => path === "secret" ? Either.left("cannot be read (EACCES)") : Either.right(FILES[path]),
+      readFile: (path) =>
+        path === "secret"
+          ? Either.left({ why: "cannot be read (EACCES)", isForbidden: true })
+          : Either.right(FILES[path]),
       readStdin: Effect.succeed("from standard input\n")
     }
   })

@@ -77,6 +77,7 @@ const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
   isMine: () => false,
   isWatched: () => false,
   isRenewed: () => false,
+  outlooks: Effect.succeed(new Map()),
   isSearching: () => false
 })
 

@@ -12,6 +12,7 @@ import { binaryString, type Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { NameOutlook } from "../wallet/names/WalletNames.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import {
@@ -64,6 +65,8 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
   readonly isWatched: (name: Bytes) => boolean
   /** Whether a loaded wallet with the owner's script renews the name automatically. */
   readonly isRenewed: (record: ExpiringRecord) => boolean
+  /** Of all names of the loaded wallets that they still own or have lost. */
+  readonly outlooks: Effect.Effect<ReadonlyMap<NameKey, NameOutlook>>
   /** Whether a loaded wallet still searches the chain for its keys, so that its names may be missing. */
   readonly isSearching: () => boolean
 }>() {}
@@ -184,6 +187,13 @@ const make = (
       isWatched: watch.has,
       isRenewed: ({ address, name }) =>
         wallets.loaded().some(({ keys, names: own }) => keys.own(address)?.spendable === true && own.isRenewed(name)),
+      outlooks: Effect.map(
+        Effect.suspend(() => Effect.forEach(wallets.loaded(), ({ names: own }) => own.outlooks)),
+        (all) =>
+          new Map(
+            all.flat().flatMap((each) => each.outlook.state === "given" ? [] : [[nameKey(each.name), each] as const])
+          )
+      ),
       isSearching: () => wallets.loaded().some(({ ledger }) => ledger.scanning() !== undefined)
     })
   })
@@ -217,6 +227,7 @@ export const layerNothing: Layer.Layer<ExpiringNames, never, Chain> = Layer.effe
     isMine: () => false,
     isWatched: () => false,
     isRenewed: () => false,
+    outlooks: Effect.succeed(new Map()),
     isSearching: () => false
   }))
 )

@@ -158,7 +158,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         const wanted = yield* wantedChanges(given, params.network)
         const refusal = moments.refusal()
         if (refusal !== undefined) yield* withoutLive(wanted, refusal)
-        const filter = concerning(wanted.filter, wanted, subjects)
+        const filter = { ...concerning(wanted.filter, wanted, subjects), isMine: subjects.isMine }
         const from = wanted.from === undefined ? yield* events.now : yield* events.cursor(wanted.from)
         const options = { notices: wantsNotices(wanted.filter) }
 

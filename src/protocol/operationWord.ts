@@ -3,15 +3,79 @@ import { type Bytes, equal } from "./bytes.ts"
 import type { NameSetting } from "./nameOperation.ts"
 import type { Network } from "./networks.ts"
 
+/**
+ * What an operation did to a name: the only classification, and the only words for it, of commands, pages, events and
+ * library (decision 0028). An address shows no owner. So without a wallet, a new address is a transfer. A wallet knows
+ * its own addresses: there, an update to a fresh address is none.
+ */
+
 /** What an update keeps of the record that it replaces. */
 export interface KeptByUpdate {
   readonly value: boolean
-  readonly owner: boolean
+  readonly address: boolean
 }
 
-/** A new address is not called a transfer: wallets take a fresh one for each update. */
-export const updateWord = ({ owner, value }: KeptByUpdate): string =>
-  `${value ? "renewed" : "updated"}${owner ? "" : ", new address"}`
+/** Whether the addresses before and after an operation are the reader's; both false without a wallet. */
+export interface MineSides {
+  readonly before: boolean
+  readonly after: boolean
+}
+
+export const NOT_MINE: MineSides = { before: false, after: false }
+
+export const DEEDS = ["registered", "updated", "renewed", "transferred", "received", "cleared"] as const
+
+export type Deed = (typeof DEEDS)[number]
+
+/** `kept` is `undefined` if the replaced record is unknown. A transfer may change the value, too. */
+export const deedOf = (
+  { op, value }: { readonly op: NameSetting["op"]; readonly value: Bytes },
+  kept: KeptByUpdate | undefined,
+  { after, before }: MineSides
+): Deed => {
+  if (op === "name_firstupdate") return "registered"
+  if (kept === undefined) return "updated"
+  if (!kept.address && !(before && after)) return after ? "received" : "transferred"
+  if (kept.value) return "renewed"
+  return value.length === 0 ? "cleared" : "updated"
+}
+
+/** Beyond the deed itself, which some readers see beside it. */
+export interface DeedDetails {
+  /** The new address, where no column of its own shows it. */
+  readonly to?: string | undefined
+  /** Whether a transfer changes the value, too. */
+  readonly changes?: boolean | undefined
+}
+
+const PAST: Readonly<Record<Deed, string>> = {
+  registered: "registered",
+  updated: "value changed",
+  renewed: "renewed",
+  transferred: "transferred",
+  received: "given to you",
+  cleared: "value removed"
+}
+
+const WAITING: Readonly<Record<Deed, string>> = {
+  registered: "registration",
+  updated: "value change",
+  renewed: "renewal",
+  transferred: "transfer",
+  received: "transfer to you",
+  cleared: "removal of the value"
+}
+
+const inWords = (words: typeof PAST, deed: Deed, { changes = false, to }: DeedDetails): string => {
+  const isMoved = deed === "transferred" || deed === "received"
+  const place = to === undefined || deed !== "transferred" ? "" : ` to ${to}`
+  return `${words[deed]}${place}${isMoved && changes ? ", value changed" : ""}`
+}
+
+export const deedText = (deed: Deed, details: DeedDetails = {}): string => inWords(PAST, deed, details)
+
+/** The same for an unconfirmed operation. */
+export const waitingText = (deed: Deed, details: DeedDetails = {}): string => inWords(WAITING, deed, details)
 
 export interface SetRecord {
   readonly op: NameSetting["op"]
@@ -20,23 +84,46 @@ export interface SetRecord {
   readonly address: Bytes
 }
 
-const isSameOwner = (network: Network, one: Bytes, other: Bytes): boolean => {
+const isSameAddress = (network: Network, one: Bytes, other: Bytes): boolean => {
   const address = addressOf(network, one)
   return address === undefined ? equal(one, other) : address === addressOf(network, other)
 }
 
-export const plainWord = (op: NameSetting["op"]): string => op === "name_firstupdate" ? "registered" : "updated"
-
-/** `before` is the replaced record, if known. */
-export const operationWord = (
-  network: Network,
-  { address, op, value }: SetRecord,
-  before: Omit<SetRecord, "op"> | undefined
-): string => {
-  if (before === undefined) return plainWord(op)
-  return op === "name_firstupdate"
-    ? "registered again"
-    : updateWord({ value: equal(value, before.value), owner: isSameOwner(network, address, before.address) })
+/** An operation and the record that it replaces, if known. */
+export interface RecordChange {
+  readonly record: SetRecord
+  readonly before: Omit<SetRecord, "op"> | undefined
+  /** Whether a script is the reader's; `undefined` without a wallet. */
+  readonly isMine?: ((script: Bytes) => boolean) | undefined
 }
 
-export const waitingWord = (word: string): string => `to be ${word}`
+export interface WordedDeed extends DeedDetails {
+  readonly deed: Deed
+  /** A registration of a name that existed before. */
+  readonly again: boolean
+}
+
+export const deedOfChange = (network: Network, { before, isMine = () => false, record }: RecordChange): WordedDeed => {
+  const kept = before && {
+    value: equal(record.value, before.value),
+    address: isSameAddress(network, record.address, before.address)
+  }
+  const mine = before === undefined
+    ? NOT_MINE
+    : { before: isMine(before.address), after: isMine(record.address) }
+  return {
+    deed: deedOf(record, kept, mine),
+    again: before !== undefined && record.op === "name_firstupdate",
+    to: addressOf(network, record.address),
+    changes: kept?.value === false
+  }
+}
+
+const again = ({ again: is, deed }: WordedDeed): string => is && deed === "registered" ? " again" : ""
+
+/** `withAddress`: where no column of its own shows the new address. */
+export const changeText = (worded: WordedDeed, { withAddress = false } = {}): string =>
+  `${deedText(worded.deed, withAddress ? worded : { changes: worded.changes })}${again(worded)}`
+
+export const waitingChangeText = (worded: WordedDeed, { withAddress = false } = {}): string =>
+  waitingText(worded.deed, withAddress ? worded : { changes: worded.changes })

@@ -7,7 +7,7 @@ import type { PoolEntry } from "../mempool/PoolEntry.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { firstOperationAt } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
-import { type Bytes, equal } from "../protocol/bytes.ts"
+import { type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
 import {
   NAME_TX_VERSION,
@@ -16,7 +16,7 @@ import {
   type NameSetting,
   parseNameScript
 } from "../protocol/nameOperation.ts"
-import { operationWord, plainWord, type SetRecord, waitingWord } from "../protocol/operationWord.ts"
+import { changeText, deedOfChange, type SetRecord, waitingChangeText } from "../protocol/operationWord.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
 /** What operations on names did, in words, compared with the record that they replace. */
@@ -78,7 +78,9 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
           if (operation.op === "name_new") return { operation, word: undefined }
           const { before, record } = known.get(id++) ?? {}
           const isThis = record !== undefined && equal(record.txid, transaction.txid)
-          return { operation, word: isThis ? operationWord(network, record, before) : plainWord(operation.op) }
+          const { address, op, value } = { address: EMPTY, ...operation }
+          const change = isThis ? { record, before } : { record: { op, value, address }, before: undefined }
+          return { operation, word: changeText(deedOfChange(network, change)) }
         })
       )
     })
@@ -100,7 +102,8 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
       const { operation } = script
       const record = recordOf(script)
       if (record === undefined) return { operation, word: undefined }
-      return { operation, word: waitingWord(operationWord(network, record, yield* before(record.name, entry))) }
+      const change = deedOfChange(network, { record, before: yield* before(record.name, entry) })
+      return { operation, word: waitingChangeText(change) }
     })
 
   const settings: Deeds["settings"] = (entries) =>

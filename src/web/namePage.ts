@@ -11,7 +11,7 @@ import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
 import { classify, encodeText } from "../protocol/nameText.ts"
-import { operationWord } from "../protocol/operationWord.ts"
+import { changeText, deedOfChange } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { nameFault } from "../values/nameFault.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
@@ -126,7 +126,7 @@ const pending = (operations: ReadonlyArray<WaitingSetting>, now: number): Html =
 
 /** Addresses are in their own column. */
 const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string =>
-  operationWord(network, entry, before)
+  changeText(deedOfChange(network, { record: entry, before }))
 
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
   const { entry, time } = each

@@ -14,7 +14,7 @@ import { NameDb } from "../names/NameDb.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { nameKey } from "../protocol/keys.ts"
-import { operationWord } from "../protocol/operationWord.ts"
+import { changeText, deedOfChange } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
 import { makeBlockReader } from "./explorer/blocksData.ts"
@@ -109,7 +109,7 @@ const makeOverview = Effect.gen(function*() {
     return yield* Effect.forEach(found, ({ before, record }) =>
       Effect.map(chain.headerAt(record.height), (info) => ({
         name: record.name,
-        word: operationWord(params.network, record, before),
+        word: changeText(deedOfChange(params.network, { record, before })),
         height: record.height,
         /** `undefined` if the block was disconnected meanwhile. */
         time: info?.header.time

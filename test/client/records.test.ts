@@ -83,7 +83,8 @@ describe("records", () => {
       txid: new Uint8Array(32).fill(7),
       vout: 0,
       address: Uint8Array.of(0x51),
-      ownerBefore: undefined
+      ownerBefore: undefined,
+      keepsValue: false
     } as const
     const live = [
       { type: "pending", operation },

@@ -134,17 +134,17 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       assert.include(page.body, "Pending")
       assert.include(page.body, "&lt;b&gt;soon&lt;/b&gt;")
       const overview = yield* get(handler, "/")
-      assert.match(overview.body, /pending<\/span> to be updated<\/span>/)
+      assert.match(overview.body, /pending<\/span> value change<\/span>/)
       assert.match(overview.body, /<dt>Mempool<\/dt><dd><a href="[^"]*">1 transaction<\/a>, /)
       // Compared with the operation that waits before it.
       yield* pool.accept(renewal ?? assert.fail())
-      assert.match((yield* get(handler, "/")).body, /pending<\/span> to be renewed<\/span>/)
-      assert.match((yield* get(handler, linkTo(name))).body, /to be updated, seen.*to be renewed, seen/s)
-      assert.include((yield* get(handler, "/mempool")).body, "<span class=\"badge good\">to be renewed</span>")
+      assert.match((yield* get(handler, "/")).body, /pending<\/span> renewal<\/span>/)
+      assert.match((yield* get(handler, linkTo(name))).body, /value change, seen.*renewal, seen/s)
+      assert.include((yield* get(handler, "/mempool")).body, "<span class=\"badge good\">renewal</span>")
       yield* mine(update ?? assert.fail(), renewal ?? assert.fail())
       assert.match(
         (yield* get(handler, "/")).body,
-        /d\/waits<\/bdi><\/a><span class="what">renewed<\/span>.*d\/waits<\/bdi><\/a><span class="what">updated<\/span>/s
+        /d\/waits<\/bdi><\/a><span class="what">renewed<\/span>.*d\/waits<\/bdi><\/a><span class="what">value changed<\/span>/s
       )
     }))
 
@@ -162,7 +162,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       )
       const page = yield* get(handler, linkTo(name))
       assert.strictEqual(page.status, 404)
-      assert.match(page.body, /pending<\/span> to be registered, seen/)
+      assert.match(page.body, /pending<\/span> registration, seen/)
     }))
 
   it.effect("an empty chain has a page as well", () =>

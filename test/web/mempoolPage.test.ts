@@ -25,7 +25,7 @@ const update = (name: string): NameOperation => ({ op: "name_update", name: text
 
 /** Words that no record decides. */
 const DEEDS: Pick<Deeds, "waiting"> = {
-  waiting: ({ name }) => Effect.succeed(name && { operation: name.script.operation, word: "to be renewed" })
+  waiting: ({ name }) => Effect.succeed(name && { operation: name.script.operation, word: "renewal" })
 }
 
 const INFO = { maxUsage: 300_000_000, minFeeRate: 12_000 }
@@ -147,7 +147,7 @@ describe("the page of the mempool", () => {
       assert.include(newest, "payment")
       assert.include(newest, "10 min. ago")
       assert.include(oldest, `href="./tx/${displayHash(changing.transaction.txid)}"`)
-      assert.include(oldest, "to be renewed</span> <a href=\"?name=d%2Fexample\">")
+      assert.include(oldest, "renewal</span> <a href=\"?name=d%2Fexample\">")
       assert.include(oldest, ">0.0005</td>")
       assert.include(oldest, ">0.002</td>")
       assert.include(oldest, "250 vB")

@@ -177,7 +177,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       }
     }))
 
-  it.effect("the history says updated or renewed, and where the address is a new one", () =>
+  it.effect("the history says what each operation did, in the words of all surfaces", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       let fresh = 0
@@ -191,10 +191,9 @@ layer(methodNode())("on a chain full of names", (it) => {
           const same = (member: string) => stringAt(now, member) === stringAt(before, member)
           // The recorded answers do not tell scripts without an address apart.
           if (same("address") && stringAt(now, "address") === "<nonstandard>") continue
-          assert.strictEqual(
-            deed,
-            `${same("value") ? "renewed" : "updated"}${same("address") ? "" : ", new address"}`
-          )
+          const moved = same("value") ? "transferred" : "transferred, value changed"
+          const kept = same("value") ? "renewed" : stringAt(now, "value") === "" ? "value removed" : "value changed"
+          assert.strictEqual(deed, same("address") ? kept : moved)
           if (same("value") && !same("address")) fresh++
         }
       }

@@ -87,7 +87,7 @@ const make = Effect.gen(function*() {
       return Effect.map(before, (spent): WaitingOperation => {
         const kept = spent === undefined
           ? undefined
-          : { owner: equal(spent.address, address), value: equal(spent.value, value) }
+          : { address: equal(spent.address, address), value: equal(spent.value, value) }
         // Copies, so that the bytes of the transaction need not stay. `slice` of a Buffer would be a view.
         const made = {
           kind: kindKeeping({ op, value }, kept),
@@ -96,7 +96,8 @@ const make = Effect.gen(function*() {
           txid: Uint8Array.from(transaction.txid),
           vout,
           address: Uint8Array.from(address),
-          ownerBefore: spent && Uint8Array.from(spent.address)
+          ownerBefore: spent && Uint8Array.from(spent.address),
+          keepsValue: kept?.value === true
         }
         told.set(transaction, made)
         return made

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { type LiveEvent, type LiveWanted, wantsLive, wantsPending } from "../../names/events/LiveEvent.ts"
+import { type LiveEvent, liveFiltered, type LiveWanted, wantsPending } from "../../names/events/LiveEvent.ts"
 import type { EventPage } from "../../names/events/NameEvents.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { PendingLog } from "./PendingLog.ts"
@@ -109,7 +109,7 @@ export class LiveReader {
         }
         const { events, isEnd } = yield* next
         if (isEnd) this.state = { at: "following", place }
-        const wanted = events.filter((event) => wantsLive(this.wanted, event))
+        const wanted = liveFiltered(this.wanted, events)
         if (isEnd || wanted.length > 0) return wanted
         yield* turnOfEventLoop
       }
@@ -127,7 +127,7 @@ export class LiveReader {
     for (; events.length < GIVEN_AT_ONCE && place < end; place++) {
       const event = log.behind(place)
       if (event === undefined) break
-      if (wantsLive(this.wanted, event)) events.push(event)
+      events.push(...liveFiltered(this.wanted, [event]))
     }
     this.state = { at: "following", place }
     return events

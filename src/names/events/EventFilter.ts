@@ -1,7 +1,7 @@
 import { type Bytes, EMPTY, equal } from "../../protocol/bytes.ts"
 import type { NameEntry } from "../NameEntry.ts"
 import { EVENT_KINDS, type EventKind, STREAM_KINDS, type StreamKind } from "./kinds.ts"
-import type { NameEvent, UndoneName } from "./NameEvent.ts"
+import { type NameEvent, seenBy, type UndoneName } from "./NameEvent.ts"
 
 /** The events that a reader wants, matching all given parts. */
 export interface EventFilter {
@@ -12,6 +12,8 @@ export interface EventFilter {
   readonly owners?: ReadonlyArray<Bytes> | undefined
   /** Whether a name with an owner's script concerns the reader. */
   readonly concerns?: ((subject: { readonly name: Bytes; readonly owner: Bytes }) => boolean) | undefined
+  /** Whether a script is of the reader's wallets: an update between two of them is not a transfer. */
+  readonly isMine?: ((owner: Bytes) => boolean) | undefined
   /** By default all but `expiring` and `block`. Always includes `undone`, so that no reader keeps wrong data. */
   readonly kinds?: ReadonlyArray<StreamKind> | undefined
 }
@@ -77,8 +79,18 @@ export const fitsOwners = (
 const fitsUndone = (filter: EventFilter, { name, owners, record }: UndoneName): boolean =>
   fits(filter, { name, records: [record, ...owners.map((address) => ({ address }))] })
 
+const seen = ({ isMine }: EventFilter, event: NameEvent): NameEvent =>
+  isMine === undefined ? event : seenBy(event, isMine)
+
+/** The events of a page as the reader wants them. */
+export const allFiltered = (filter: EventFilter, events: ReadonlyArray<NameEvent>): ReadonlyArray<NameEvent> => {
+  if (!wantsAll(filter)) return events.flatMap((event) => filtered(filter, event) ?? [])
+  return filter.isMine === undefined ? events : events.map((event) => seen(filter, event))
+}
+
 /** The event as the reader wants it, if at all. */
-export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | undefined => {
+export const filtered = (filter: EventFilter, given: NameEvent): NameEvent | undefined => {
+  const event = seen(filter, given)
   if (event.type === "undone") {
     const names = event.names.filter((name) => fitsUndone(filter, name))
     if (names.length === event.names.length) return event

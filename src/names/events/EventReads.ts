@@ -141,7 +141,7 @@ const aloneOf = (row: PackedOperation): LoggedOperation => {
   if (!bytes.isEnd) throw new WrongRow("a row is longer than its columns")
   const [id] = row
   const kept = row[7]
-  const kind = kindKeeping(record, kept === null ? undefined : { owner: kept >= 2, value: kept % 2 === 1 })
+  const kind = kindKeeping(record, kept === null ? undefined : { address: kept >= 2, value: kept % 2 === 1 })
   return { id, kind, record, before: undefined }
 }
 

@@ -2,6 +2,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import { type EventFilter, fitsOwners } from "./EventFilter.ts"
 import type { DropReason, LiveKind, OperationKind } from "./kinds.ts"
+import { kindKeeping } from "./NameEvent.ts"
 
 // Events of the mempool and the node. They are in no block and have no cursor: a reader gets only those that happen
 // while it is connected.
@@ -18,6 +19,8 @@ export interface WaitingOperation {
   readonly address: Bytes
   /** The previous owner's script; `undefined` for a registration, or if unknown. */
   readonly ownerBefore: Bytes | undefined
+  /** Whether it keeps the value of a known previous record. */
+  readonly keepsValue: boolean
 }
 
 export type LiveEvent =
@@ -36,6 +39,23 @@ export interface LiveWanted {
 }
 
 export const wantsPending = ({ kinds }: LiveWanted): boolean => kinds.has("pending") || kinds.has("pending_dropped")
+
+/** For a reader with wallets, an update between two of their addresses is not a transfer. */
+const seenLive = ({ isMine }: EventFilter, event: LiveEvent): LiveEvent => {
+  if (isMine === undefined || (event.type !== "pending" && event.type !== "pending_dropped")) return event
+  const { operation } = event
+  const { address, keepsValue, kind, ownerBefore, value } = operation
+  if (kind !== "transferred" || ownerBefore === undefined || !isMine(ownerBefore) || !isMine(address)) return event
+  const kept = { address: false, value: keepsValue }
+  return {
+    ...event,
+    operation: { ...operation, kind: kindKeeping({ op: "name_update", value }, kept, { before: true, after: true }) }
+  }
+}
+
+/** The events as the reader wants them. */
+export const liveFiltered = (wanted: LiveWanted, events: ReadonlyArray<LiveEvent>): ReadonlyArray<LiveEvent> =>
+  events.flatMap((event) => wantsLive(wanted, event) ? [seenLive(wanted.filter, event)] : [])
 
 export const wantsLive = ({ filter, kinds }: LiveWanted, event: LiveEvent): boolean => {
   if (event.type === "pending_reset") return true

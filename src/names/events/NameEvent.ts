@@ -2,6 +2,7 @@ import { expiryHeight } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { Height, UnixTime } from "../../protocol/keys.ts"
+import { deedOf, type KeptByUpdate, type MineSides, NOT_MINE } from "../../protocol/operationWord.ts"
 import type { NameEntry } from "../NameEntry.ts"
 import type { EventCursor } from "./EventCursor.ts"
 import type { OperationKind } from "./kinds.ts"
@@ -61,22 +62,14 @@ export interface BlockEvent extends Placed {
 
 export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent | BlockEvent
 
-/** What an operation keeps of the record that it replaces. */
-export interface KeptParts {
-  readonly owner: boolean
-  readonly value: boolean
-}
-
-/** The kind of an operation. `kept` is `undefined` if the replaced record is unknown. Transfers may change values. */
+/** The kind of an operation for a reader. A name that is given to the reader is a transfer, too. */
 export const kindKeeping = (
   record: Pick<NameEntry, "op" | "value">,
-  kept: KeptParts | undefined
+  kept: KeptByUpdate | undefined,
+  mine: MineSides = NOT_MINE
 ): OperationKind => {
-  if (record.op === "name_firstupdate") return "registered"
-  if (kept === undefined) return "updated"
-  if (!kept.owner) return "transferred"
-  if (kept.value) return "renewed"
-  return record.value.length === 0 ? "cleared" : "updated"
+  const deed = deedOf(record, kept, mine)
+  return deed === "received" ? "transferred" : deed
 }
 
 /** The same from the record that it replaces. */
@@ -85,8 +78,20 @@ export const operationKind = (record: NameEntry, before: NameEntry | undefined):
     record,
     before === undefined || record.op === "name_firstupdate"
       ? undefined
-      : { owner: equal(record.address, before.address), value: equal(record.value, before.value) }
+      : { address: equal(record.address, before.address), value: equal(record.value, before.value) }
   )
+
+/**
+ * The event for a reader who knows some addresses: an update of the reader's name to another of them is not a transfer
+ * (decision 0028).
+ */
+export const seenBy = (event: NameEvent, isMine: (owner: Bytes) => boolean): NameEvent => {
+  if (event.type !== "transferred" || event.before === undefined) return event
+  const { before, record } = event
+  const mine = { before: isMine(before.address), after: isMine(record.address) }
+  if (!mine.before || !mine.after) return event
+  return { ...event, type: kindKeeping(record, { address: false, value: equal(record.value, before.value) }, mine) }
+}
 
 /** Blocks before its expiry at which a name has a notice: eight, four, two weeks, a week, a day. */
 const NOTICES = [8_064, 4_032, 2_016, 1_008, 144]

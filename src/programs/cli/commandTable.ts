@@ -193,6 +193,14 @@ export const CLI_COMMANDS = {
       })
     }
   },
+  dismiss: {
+    group: "Commands for names",
+    words: "[NAME]",
+    takes: [0, 1],
+    description: "end the warnings about a name in danger that you know of",
+    details: "A later danger to the name warns again. \"svcd-cli status\" and \"svcd-cli names\" show the warnings.",
+    options: { ...SHARED, all: switchOption("of all names in danger") }
+  },
   registrations: {
     group: "Commands for names",
     words: "",
@@ -238,8 +246,8 @@ export const CLI_COMMANDS = {
     takes: [0, 1],
     description: "print a line for each change of a name as it happens, until interrupted",
     details:
-      "With a prefix, only of names that begin with it. When interrupted, it prints how to continue. A line of the kind transferred " +
-      "says updated or renewed, with (new address); -json says transferred.",
+      "With a prefix, only of names that begin with it. When interrupted, it prints how to continue. An update of your own name " +
+      "to a new address of your wallet is not a transfer.",
     options: {
       ...SHARED,
       from: textOption({

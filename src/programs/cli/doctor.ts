@@ -83,8 +83,7 @@ const unreachable = (error: RpcClientError, { connection: { networkFrom, rpc } }
 
 const eachWallet = (
   { daemon, wallet }: DoctorInput,
-  shared: SharedAnswers,
-  isRegtest: boolean
+  shared: SharedAnswers
 ): Effect.Effect<ReadonlyArray<Check>, RpcClientError> => {
   const { loaded = [] } = shared
   // The user may have no right to list wallets, but still to use one.
@@ -92,15 +91,24 @@ const eachWallet = (
     return Effect.succeed([noSuchWallet(wallet, shared)])
   }
   if (wallet !== undefined || loaded.length < 2) {
-    return Effect.map(askWallet(daemon, { isRegtest, name: wallet }), walletChecks)
+    return Effect.map(askWallet(daemon, wallet), walletChecks)
   }
   const checked = (name: string) =>
     Effect.scoped(Effect.gen(function*() {
-      const answers = yield* askWallet(yield* daemon.ofWallet(name), { isRegtest, name })
+      const answers = yield* askWallet(yield* daemon.ofWallet(name), name)
       return walletChecks(answers).map((check): Check => ({ ...check, wallet: name }))
     }))
   return Effect.map(Effect.forEach(loaded, checked), (checks) => checks.flat())
 }
+
+/** Without a daemon, the files tell what waits for it. */
+const fileChecks = (error: RpcClientError, { connection }: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
+  error._tag === "RpcUnreachable"
+    ? Effect.map(
+      Effect.promise(() => import("./doctorWalletFile.ts")),
+      ({ walletFileChecks }) => walletFileChecks(connection.dataDir)
+    )
+    : Effect.succeed([])
 
 const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.gen(function*() {
@@ -113,11 +121,13 @@ const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> 
     return [
       ok({ check: "daemon", text: `a daemon answers at ${formatHostPort(connection.rpc)}` }),
       ...nodeChecks(node, input.version),
-      ...(yield* eachWallet({ ...doctor, daemon }, shared, isRegtest)),
+      ...(yield* eachWallet({ ...doctor, daemon }, shared)),
       ...sharedChecks(shared),
       ...rightsChecks(refused)
     ]
-  }).pipe(Effect.catchAll((error) => Effect.succeed([unreachable(error, doctor)])))
+  }).pipe(
+    Effect.catchAll((error) => Effect.map(fileChecks(error, doctor), (files) => [unreachable(error, doctor), ...files]))
+  )
 
 const counted = (checks: ReadonlyArray<Check>, state: Check["state"]): number =>
   checks.filter((check) => check.state === state).length

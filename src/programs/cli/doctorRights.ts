@@ -23,7 +23,7 @@ export const notingRefused = (daemon: Daemon, refused: RefusedMethods): Daemon =
 /** What each right lets the doctor check. The last row is for daemons that do not name the right. */
 const LOOKED_AT = [
   ["read", "the chain, peers, fees, and damage on disk"],
-  ["names", "the wallets: their backup, lock, balance, renewals and registrations, and watched names"],
+  ["names", "the wallets: their backup, renewals and registrations, and watched names"],
   ["admin", "webhooks, and wallets that are not loaded"],
   [undefined, "the answers of these methods"]
 ] as const

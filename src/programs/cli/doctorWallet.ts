@@ -3,15 +3,14 @@ import { unixTime } from "../../base/clock.ts"
 import { quantityOf } from "../../base/quantities.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/recoveryWords.ts"
 import { quoted, shellWord } from "../../base/safeText.ts"
-import { amountText, parseAmount } from "../../protocol/amount.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
-import { askEach, isForbidden } from "./ask.ts"
-import { costsOf } from "./costs.ts"
+import { askEach } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
-import { at, numberAt, objectsOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
+import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { NAME } from "./outcome.ts"
+import { dangerRemedy, isLostName, type NameAlert, needsOwner, toldOutlook } from "./outlooks.ts"
 import {
   IN_HEX,
   isAlive,
@@ -24,7 +23,6 @@ import {
   switchedOff,
   walletList
 } from "./ownNames.ts"
-import { renewNow, renewSoon } from "./status.ts"
 
 type Answer = Json | undefined
 
@@ -32,22 +30,15 @@ export interface WalletAnswers {
   readonly wallet: Answer
   readonly names: Answer
   readonly renewals: Answer
-  readonly balances: Answer
-  readonly pending: Answer
   readonly registrations: Answer
   /** Begins remedies: svcd-cli, with the flag for the wallet if there are several. */
   readonly cli: string
   readonly program: string
-  readonly isRegtest: boolean
-  /** Fee of a renewal, in the smallest unit; 0 without the right to ask. */
-  readonly fee: number
   /** Unix time in seconds. */
   readonly now: number
 }
 
 const WEEK = 1_008
-
-const USUAL_BYTES = 150
 
 export interface SharedAnswers {
   /** `undefined` from a daemon without wallets. */
@@ -72,42 +63,26 @@ export const askWallets = (daemon: Daemon, isRegtest: boolean): Effect.Effect<Sh
     })
   )
 
-export interface WalletPlace {
-  readonly isRegtest: boolean
-  readonly name: string | undefined
-}
-
 export const askWallet = (
   daemon: Daemon,
-  { isRegtest, name }: WalletPlace
+  name: string | undefined
 ): Effect.Effect<WalletAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    const [wallet, names, renewals, balances, pending, registrations] = yield* askEach(daemon, [
+    const [wallet, names, renewals, registrations] = yield* askEach(daemon, [
       ["getwalletinfo"],
       ["name_list", IN_HEX],
       ["name_autorenew", RENEWALS_IN_HEX],
-      ["getbalances"],
-      ["name_pending", IN_HEX],
       ["name_registrations", IN_HEX]
     ])
-    const { operation } = yield* Effect.catchIf(
-      costsOf(daemon, USUAL_BYTES),
-      isForbidden,
-      () => Effect.succeed({ operation: 0 })
-    )
     return {
       wallet,
       names,
       renewals,
-      balances,
-      pending,
       registrations,
       cli: name === undefined ? NAME : `${NAME} -rpcwallet ${shellWord(name)}`,
       program: name === undefined || name === ""
         ? "svcd-wallet export"
         : `svcd-wallet export --wallet ${shellWord(name)}`,
-      isRegtest,
-      fee: operation,
       now: yield* unixTime
     }
   })
@@ -167,54 +142,52 @@ const listed = (names: ReadonlyArray<OwnedName>): string => {
   return others === 0 ? name : `${name} and ${quantityOf(others, "other name", "other names")}`
 }
 
-/** Turns the renewal of the first name on. The command takes names in plain letters with a namespace, the method any. */
-const renewing = ([first]: ReadonlyArray<OwnedName>): string => {
-  const { hex = "", text = "" } = first?.name ?? {}
-  return /^[!-~]+\/[!-~]+$/.test(text)
-    ? `autorenew ${shellWord(text)} on`
-    : `name_autorenew ${hex} true '{"nameEncoding":"hex"}'`
-}
-
 const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "expires" : "expire"
 
 const notRenewed = (names: ReadonlyArray<OwnedName>): string =>
   `${listed(names)} ${names.length === 1 ? "is" : "are"} not renewed automatically`
 
-/** Blocks before the expiry at which the wallet renews, and at which it becomes urgent. */
-const DUE = 2_000
+/** Names in danger, then others that the wallet does not or cannot renew. */
+const outlookChecks = ({ cli, names }: WalletAnswers): ReadonlyArray<Check> =>
+  ownedNames(names).flatMap((each): ReadonlyArray<NameAlert & { readonly alarms: boolean }> => {
+    const outlook = toldOutlook(each)
+    if (outlook === undefined || outlook.acknowledged) return []
+    const [alarms, isNotice] = [needsOwner(outlook), outlook.urgency === "notice" && !isLostName(outlook)]
+    return alarms || isNotice ? [{ name: each.name, wallet: undefined, outlook, alarms }] : []
+  }).sort((a, b) => Number(b.alarms) - Number(a.alarms)).map(({ alarms, ...alert }, index, all) =>
+    index < MOST_NAMES
+      ? (alarms ? fail : warn)(isLostName(alert.outlook) ? "lost" : "renewals", {
+        text: `${shownBytes(alert.name)} ${alert.outlook.text}`,
+        remedy: dangerRemedy(alert, cli)
+      })
+      : index > MOST_NAMES
+      ? undefined
+      : warn("renewals", {
+        text: `${quantityOf(all.length - MOST_NAMES, "more name needs", "more names need")} attention`,
+        remedy: `"${cli} names" lists them`
+      })
+  ).filter((check) => check !== undefined)
+
+/** Names with checks of their own. */
+const MOST_NAMES = 10
+
+/** For a command. */
+const onlyOne = ([first, ...others]: ReadonlyArray<OwnedName>): string => {
+  const text = others.length === 0 ? first?.name.text : undefined
+  return text === undefined ? "NAME" : shellWord(text)
+}
 
 const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   const { cli } = answers
-  const pending = new Set(ownNamesOf(answers.pending).map(({ name }) => name.hex))
-  const alive = ownedNames(answers.names).filter((name) => isAlive(name) && !pending.has(name.name.hex))
+  const alive = ownedNames(answers.names).filter(isAlive)
   const renews = renewalOf(answers.renewals) ?? (() => false)
-  const { isRegtest } = answers
-  const [due, soon, urgent] = [isRegtest ? 8 : DUE, renewSoon(isRegtest), renewNow(isRegtest)]
-  if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
   const byHand = alive.filter(({ name }) => !renews(name))
   // The owner excluded these: they may expire.
   const isOff = switchedOff(answers.renewals)
   const off = byHand.filter(({ name }) => isOff(name))
   const unset = byHand.filter(({ name }) => !isOff(name))
-  const late = unset.filter(({ expiresIn }) => expiresIn <= soon)
-  const lost = late.filter(({ expiresIn }) => expiresIn <= urgent)
-  const dueNow = alive.filter(({ expiresIn, name }) => renews(name) && expiresIn <= due)
-  const balance = parseAmount(spelledAt(answers.balances, "mine", "trusted") ?? "")
-  const cost = answers.fee * dueNow.length
   const found = [
-    ...(lost.length > 0
-      ? [fail("renewals", {
-        text: `${listed(lost)} ${verb(lost)} within ${quantityOf(urgent, "block")}, and the wallet does not renew ` +
-          `${lost.length === 1 ? "it" : "them"}`,
-        remedy: `renew now: "${cli} renew -within ${urgent}"`
-      })]
-      : late.length > 0
-      ? [warn("renewals", {
-        text: `${listed(late)} ${verb(late)} within ${quantityOf(soon, "block")}, and the wallet does not renew ` +
-          `${late.length === 1 ? "it" : "them"}`,
-        remedy: `"${cli} renew -within ${soon}"`
-      })]
-      : []),
+    ...outlookChecks(answers),
     ...(unset.length > 0
       ? [warn("autorenew", {
         text: notRenewed(unset),
@@ -225,24 +198,15 @@ const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
       : []),
     ...(off.length > 0
       ? [warn("autorenew", {
-        text: notRenewed(off),
-        remedy: `if this is intended: "${cli} ${renewing(off)}"`
-      })]
-      : []),
-    ...(dueNow.length > 0 && lockOf(answers).all
-      ? [fail("lock", {
-        text: `the wallet is locked, and ${listed(dueNow)} ${dueNow.length === 1 ? "has" : "have"} to be renewed`,
-        remedy: `"${cli} unlock -renewals"`
-      })]
-      : []),
-    ...(dueNow.length > 0 && balance !== undefined && balance < cost
-      ? [fail("balance", {
-        text: `${amountText(balance)} are not enough for ${quantityOf(dueNow.length, "renewal")}`,
-        remedy: `"${cli} receive" creates an address to fund it`
+        text: `${notRenewed(off)}, because you turned it off`,
+        remedy: `if you did not mean it: "${cli} autorenew ${onlyOne(off)} on"`
       })]
       : [])
   ]
-  return found.length > 0 ? found : [ok({ check: "renewals", text: "the wallet renews all its names" })]
+  if (found.length > 0 || alive.length === 0) return found
+  // A daemon that is syncing does not know: the check of the sync says so.
+  const isKnown = alive.every((name) => toldOutlook(name) !== undefined)
+  return isKnown ? [ok({ check: "renewals", text: "the wallet renews all its names" })] : []
 }
 
 /** Registrations whose next step needs an unlocked wallet. */
@@ -255,7 +219,7 @@ const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   return under.length > 0 && (all || renews)
     ? [warn("registrations", {
       text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
-      remedy: `"${cli} registrations" shows when; then unlock it: "${cli} unlock"`
+      remedy: `"${cli} registrations" shows when; then unlock it with: "${cli} unlock"`
     })]
     : []
 }

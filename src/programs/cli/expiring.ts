@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { outlookColumn } from "../../base/outlookWords.ts"
 import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -7,8 +8,9 @@ import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
 import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
+import { outlookCell, outlookColour, toldOutlook } from "./outlooks.ts"
 import { nameWithDomain, type OwnNameEntry } from "./ownNames.ts"
-import { type Colour, table } from "./table.ts"
+import { type Colour, table, type TableCell } from "./table.ts"
 
 export interface ExpiringOptions {
   readonly all: boolean
@@ -26,10 +28,13 @@ const conditions = ({ all, blocks, owner }: ExpiringOptions): Readonly<Record<st
   ...(owner === undefined ? all ? {} : { mine: true, watched: true } : { owner })
 })
 
-const renewalText = ({ said }: OwnNameEntry): string => {
-  if (at(said, "pending") === true) return "pending"
-  const renews = at(said, "autorenew")
-  return renews === undefined ? "" : renews === true ? "auto" : "by hand"
+/** Without the daemon's judgement, only the setting is known. */
+const renewalCell = (entry: OwnNameEntry): TableCell => {
+  const outlook = toldOutlook(entry)
+  if (outlook !== undefined) return outlookCell(outlook)
+  const renews = at(entry.said, "autorenew")
+  if (at(entry.said, "pending") === true) return { text: outlookColumn("pending") }
+  return { text: renews === undefined ? "" : renews === true ? "on" : outlookColumn("by-hand") }
 }
 
 const whoText = ({ said }: OwnNameEntry): string =>
@@ -39,9 +44,10 @@ const whoText = ({ said }: OwnNameEntry): string =>
     .join(", ")
 
 const urgency = (entry: OwnNameEntry): Colour | undefined => {
-  const renewal = renewalText(entry)
-  if (renewal === "pending") return "dim"
-  return (numberAt(entry.said, "expires_in") ?? 0) <= WEEK ? "red" : renewal === "auto" ? undefined : "yellow"
+  const outlook = toldOutlook(entry)
+  if (outlook !== undefined) return outlookColour(outlook)
+  if (at(entry.said, "pending") === true) return "dim"
+  return (numberAt(entry.said, "expires_in") ?? 0) <= WEEK ? "red" : "yellow"
 }
 
 const rowOf = (dated: boolean) => (entry: OwnNameEntry) => {
@@ -53,7 +59,7 @@ const rowOf = (dated: boolean) => (entry: OwnNameEntry) => {
     { text: grouped(numberAt(said, "expires_in") ?? 0), colour },
     ...(dated ? [{ text: dayText(numberAt(said, "expires_about") ?? 0) }] : []),
     { text: whoText(entry) },
-    { text: renewalText(entry) }
+    renewalCell(entry)
   ]
 }
 
@@ -95,7 +101,8 @@ const MEMBERS = [
   "mine",
   "watched",
   "autorenew",
-  "pending"
+  "pending",
+  "outlook"
 ]
 
 export const expiringCommand = (

@@ -4,7 +4,6 @@ import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { shellWord } from "../../base/safeText.ts"
 import { fromHex } from "../../protocol/bytes.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
-import { updateWord } from "../../protocol/operationWord.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { EXPIRED_SEES } from "../../values/lint.ts"
@@ -14,7 +13,9 @@ import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.
 import { freeHint, noteLines } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex, usedName } from "./nameRecord.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
+import { dangerRemedy, isLostName, outlookColour, type ToldOutlook, toldOutlook } from "./outlooks.ts"
 import {
+  historyWords,
   type OwnNameEntry,
   ownNamesOf,
   renewalOf,
@@ -33,12 +34,15 @@ const UTF8 = new TextEncoder()
 
 interface NamePage {
   readonly name: string
+  readonly hex: string
   readonly domain: string | undefined
   readonly state: NameState | undefined
   readonly report: ValueReport | undefined
   readonly expiresAt: number | undefined
   /** `undefined` for a name that is not the wallet's. */
   readonly renews: boolean | undefined
+  /** For a name that is or was the wallet's. */
+  readonly outlook: ToldOutlook | undefined
   readonly pending: ReadonlyArray<OwnNameEntry>
   readonly registration: Json | undefined
   /** Oldest first; `undefined` if the daemon keeps none. */
@@ -53,12 +57,13 @@ const IN_HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 const gather = ({ daemon }: Pick<OwnContext, "daemon">, name: string): Effect.Effect<NamePage, RpcClientError> =>
   Effect.gen(function*() {
     const state = yield* nameState(daemon, name)
-    const { chain, history, pending, registrations, renewals } = yield* Effect.all({
+    const { chain, history, listed, pending, registrations, renewals } = yield* Effect.all({
       chain: ask(daemon, "getblockchaininfo"),
       history: ask(daemon, "name_history", [name, ONE_NAME]),
       pending: ask(daemon, "name_pending", { options: IN_HEX }),
       registrations: ask(daemon, "name_registrations", { options: IN_HEX }),
-      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX)
+      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
+      listed: ask(daemon, "name_list", [name, ONE_NAME])
     }, { concurrency: "unbounded" })
     const hex = Buffer.from(name, "utf8").toString("hex")
     const isThis = (entry: OwnNameEntry): boolean => entry.name.hex === hex
@@ -66,12 +71,14 @@ const gather = ({ daemon }: Pick<OwnContext, "daemon">, name: string): Effect.Ef
     const blocks = numberAt(chain, "blocks")
     return {
       name,
+      hex,
       domain: bitDomainOf(UTF8.encode(name)),
       state,
       report: state &&
         recordReport({ name, value: fromHex(state.value.hex) ?? new Uint8Array() }, { expired: state.expiresIn <= 0 }),
       expiresAt: state === undefined || blocks === undefined ? undefined : blocks + state.expiresIn,
       renews: isMine ? renewalOf(renewals)?.({ text: name, hex }) : undefined,
+      outlook: objectsOf(listed).map((said) => toldOutlook({ said }))[0],
       pending: ownNamesOf(pending).filter(isThis),
       registration: ownNamesOf(registrations).filter(isThis).map(({ said }) => said)
         .findLast((said) => !["done", "failed"].includes(textAt(said, "step") ?? "")),
@@ -96,12 +103,18 @@ const expiryRow = (page: NamePage, { expiresIn }: NameState): Row => {
   ]
 }
 
-const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
+const renewalRow = ({ hex, name, outlook, renews }: NamePage): ReadonlyArray<Row> => {
+  if (outlook !== undefined && outlook.state !== "given") {
+    const text = outlook.urgency === "ok"
+      ? outlook.text
+      : `${outlook.text}; ${dangerRemedy({ name: { text: name, hex }, outlook }, NAME)}`
+    return [[isLostName(outlook) ? "Lost" : "Renewal", text, outlookColour(outlook)]]
+  }
   if (renews === undefined) return []
   return [
     renews
-      ? ["Renewal", "automatic"]
-      : ["Renewal", `by hand; "${NAME} autorenew ${name} on" turns automatic renewal on`, "yellow"]
+      ? ["Renewal", "on"]
+      : ["Renewal", `by hand; "${NAME} autorenew ${shellWord(name)} on" turns automatic renewal on`, "yellow"]
   ]
 }
 
@@ -153,17 +166,12 @@ const pendingLines = ({ pending, state }: NamePage, screen: Screen): ReadonlyArr
   ]
 }
 
-const changeOf = (record: Json, before: Json | undefined): string => {
-  if (before === undefined) return "registered"
-  const keeps = (member: string): boolean => textAt(record, member) === textAt(before, member)
-  return updateWord({ value: keeps("value"), owner: keeps("address") })
-}
-
 const historyLines = ({ history }: NamePage, last: number, screen: Screen): ReadonlyArray<string> => {
   if (history === undefined || history.length === 0 || last === 0) return []
+  const words = historyWords(history.map((said) => ({ said, value: shownHex(textAt(said, "value")) })))
   const rows = history.map((record, index) => [
     { text: grouped(numberAt(record, "height") ?? 0) },
-    { text: changeOf(record, history[index - 1]) },
+    { text: words[index] ?? "" },
     { text: textAt(record, "address") ?? "" },
     { text: valueText(shownHex(textAt(record, "value"))) }
   ])
@@ -240,6 +248,7 @@ const pageJson = (page: NamePage, last: number): Json => {
       expires_about: page.dated ? now + state.expiresIn * BLOCK_SECONDS : undefined
     }),
     autorenew: page.renews,
+    outlook: page.outlook === undefined ? undefined : objectOf({ ...page.outlook }),
     ...(report === undefined ? {} : reportJson(report)),
     pending: page.pending.map(({ said, value }) =>
       objectOf({

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { outlookColumn } from "../../base/outlookWords.ts"
 import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { UNSEEN_WORDS } from "../../base/recoveryWords.ts"
 import { toHex } from "../../protocol/bytes.ts"
@@ -10,6 +11,7 @@ import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
+import { alertLine, type NameAlert, needsOwner, outlookCell, toldOutlook } from "./outlooks.ts"
 import {
   entryJson,
   IN_HEX,
@@ -41,7 +43,9 @@ export interface NamesCommandOptions {
 
 export interface OwnNames {
   readonly names: ReadonlyArray<OwnedName>
-  readonly expired: number
+  /** Not shown. */
+  readonly expired: ReadonlyArray<OwnedName>
+  readonly alerts: ReadonlyArray<NameAlert>
   readonly given: number
   readonly pending: ReadonlyArray<OwnNameEntry>
   readonly registrations: ReadonlyArray<OwnNameEntry>
@@ -65,6 +69,13 @@ const isUnsent = (entry: OwnNameEntry, { all, now }: { readonly all: boolean; re
   return state === "waiting" ||
     (state === "skipped" && (all || at(entry.said, "settled") !== true && isRecent(entry, now)))
 }
+
+/** The lost ones, then the first to expire first. */
+const alertsIn = (names: ReadonlyArray<OwnedName>): ReadonlyArray<NameAlert> =>
+  names.flatMap((each) => {
+    const outlook = toldOutlook(each)
+    return needsOwner(outlook) ? [{ name: each.name, wallet: undefined, outlook }] : []
+  })
 
 export const select = (
   answers: {
@@ -90,7 +101,9 @@ export const select = (
   const isOff = switchedOff(answers.renewals)
   return {
     names: shown,
-    expired: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => mine && expiresIn <= 0).length,
+    expired: all || !under ? [] : owned.filter(({ expiresIn, mine }) => mine && expiresIn <= 0),
+    // An unconfirmed operation and the others are in the tables below.
+    alerts: under ? alertsIn(owned) : [],
     given: all || !under ? 0 : owned.filter(({ mine }) => !mine).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
@@ -133,8 +146,16 @@ const VALUE = { title: "VALUE", atLeast: 8 }
 
 const valueCell = ({ value }: OwnNameEntry): TableCell => ({ text: value === undefined ? "" : shownBytes(value) })
 
-const renewalCell = (name: OwnedName, renews: (name: Shown) => boolean): TableCell =>
-  !isAlive(name) ? { text: "" } : renews(name.name) ? { text: "auto" } : { text: "by hand", colour: "yellow" }
+/** Without the daemon's judgement, only the setting is known. */
+const renewalCell = (name: OwnedName, renews: (name: Shown) => boolean): TableCell => {
+  const outlook = toldOutlook(name)
+  if (outlook !== undefined) return outlookCell(outlook)
+  return !isAlive(name)
+    ? { text: "" }
+    : renews(name.name)
+    ? { text: "on" }
+    : { text: outlookColumn("by-hand"), colour: "yellow" }
+}
 
 const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   names.length === 0 ? [] : table(
@@ -196,8 +217,18 @@ const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<strin
     )
   ]
 
+/** Alerts, and hidden names, written out. */
+const MOST_SHOWN = 10
+const MOST_NAMED = 3
+
+const namesOf = (names: ReadonlyArray<OwnedName>): string => {
+  const others = names.length - MOST_NAMED
+  const shown = names.slice(0, MOST_NAMED).map(({ name }) => nameWithDomain(name)).join(", ")
+  return others > 0 ? `${shown} and ${quantityOf(others, "other", "others")}` : shown
+}
+
 const remarks = (
-  { dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
+  { alerts, dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
 ): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
@@ -205,10 +236,14 @@ const remarks = (
     byHand(name) && name.expiresIn <= renewSoon(!dated) && !renewed.has(name.name.hex)
   )
   const hidden = [
-    ...(expired === 0 ? [] : [`${grouped(expired)} expired`]),
+    ...(expired.length === 0 ? [] : [`${namesOf(expired)} (expired)`]),
     ...(given === 0 ? [] : [`${grouped(given)} given away`])
   ]
   return [
+    ...alerts.slice(0, MOST_SHOWN).map((alert) => `Warning: ${alertLine(alert)}`),
+    ...(alerts.length > MOST_SHOWN
+      ? [`Warning: ${quantityOf(alerts.length - MOST_SHOWN, "more name needs you", "more names need you")}.`]
+      : []),
     ...(soon.length === 0
       ? []
       : [
@@ -259,7 +294,8 @@ export const namesJson = ({ dated, names, now, pending, registrations, renews, u
       objectOf({
         ...entryJson(entry, "expires_in", "expired", "ismine", "height", "txid", "vout", "address"),
         expires_about: dated ? now + entry.expiresIn * BLOCK_SECONDS : undefined,
-        autorenew: renews === undefined ? undefined : isAlive(entry) && renews(entry.name)
+        autorenew: renews === undefined ? undefined : isAlive(entry) && renews(entry.name),
+        outlook: at(entry.said, "outlook")
       })
     ),
     pending: pending.map((entry) => objectOf(entryJson(entry, "op", "txid", "vout", "address"))),

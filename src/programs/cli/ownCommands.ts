@@ -100,6 +100,10 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
       ),
     missing: `the daemon has no wallet; "${NAME} name_scan" lists all names`
   },
+  dismiss: {
+    run: (context) => using(() => import("./dismiss.ts"), ({ dismissCommand }) => dismissCommand(context)),
+    missing: NOT_SVCD
+  },
   registrations: {
     run: ({ daemon, input, line }) =>
       using(

@@ -2,7 +2,7 @@ import { quoted } from "../../base/safeText.ts"
 import { unicodeDomain } from "../../base/unicodeDomain.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
-import { plainWord, updateWord, waitingWord } from "../../protocol/operationWord.ts"
+import { type Deed, deedOf, deedText, waitingText } from "../../protocol/operationWord.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { at, numberAt, objectsOf, textAt } from "./jsonText.ts"
 
@@ -62,34 +62,57 @@ export const entryJson = (
 export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])
 
-type SetName = Pick<OwnNameEntry, "name" | "value"> & { readonly said: Json }
+/** A record as a daemon tells it. */
+export interface ToldRecord {
+  readonly said: Json
+  readonly value: Pick<Shown, "hex"> | undefined
+}
 
-const settingOf = ({ said, value }: SetName) => ({ address: textAt(said, "address"), value: value?.hex })
+type SetName = Pick<OwnNameEntry, "name"> & ToldRecord
+
+/** Without a wallet, the daemon does not tell whose an address is. */
+const isMine = ({ said }: ToldRecord): boolean => at(said, "ismine") === true
+
+/** `op` is missing in a history, whose first record is a registration. */
+const deedOfTold = (record: ToldRecord, before: ToldRecord | undefined): Deed => {
+  const op = textAt(record.said, "op") === "name_firstupdate" ? "name_firstupdate" : "name_update"
+  return deedOf(
+    { op, value: fromHex(record.value?.hex ?? "") ?? new Uint8Array() },
+    before && {
+      value: before.value?.hex === record.value?.hex,
+      address: textAt(before.said, "address") === textAt(record.said, "address")
+    },
+    { before: before !== undefined && isMine(before), after: isMine(record) }
+  )
+}
+
+const detailsOf = (record: ToldRecord, before: ToldRecord | undefined) => ({
+  to: textAt(record.said, "address"),
+  changes: before !== undefined && before.value?.hex !== record.value?.hex
+})
+
+/** What the operations of a history did, the oldest first. The first is a registration, as far as the daemon knows. */
+export const historyWords = (history: ReadonlyArray<ToldRecord>): ReadonlyArray<string> =>
+  history.map((record, index) => {
+    const before = history[index - 1]
+    // The new owner has a column.
+    return before === undefined
+      ? deedText("registered")
+      : deedText(deedOfTold(record, before), { changes: detailsOf(record, before).changes })
+  })
 
 /** What pending operations will have done. `now`: the current names. Operations on one name are in order. */
 export const waitingWords = (
   pending: ReadonlyArray<OwnNameEntry>,
   now: ReadonlyArray<SetName>
 ): ReadonlyArray<string> => {
-  const last = new Map(now.map((entry) => [entry.name.hex, settingOf(entry)]))
+  const last = new Map<string, ToldRecord>(now.map((entry) => [entry.name.hex, entry]))
   return pending.map((entry) => {
-    const [before, after] = [last.get(entry.name.hex), settingOf(entry)]
-    last.set(entry.name.hex, after)
-    switch (textAt(entry.said, "op")) {
-      case "name_firstupdate":
-        return waitingWord(plainWord("name_firstupdate"))
-      case "name_update":
-        return waitingWord(
-          before === undefined
-            ? plainWord("name_update")
-            : updateWord({
-              value: before.value === after.value,
-              owner: after.address === undefined || before.address === after.address
-            })
-        )
-      default:
-        return textAt(entry.said, "op") ?? ""
-    }
+    const op = textAt(entry.said, "op")
+    if (op !== "name_firstupdate" && op !== "name_update") return op ?? ""
+    const before = last.get(entry.name.hex)
+    last.set(entry.name.hex, entry)
+    return waitingText(deedOfTold(entry, before), detailsOf(entry, before))
   })
 }
 

@@ -13,7 +13,8 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
-import type { Screen } from "./outcome.ts"
+import { NAME, type Screen } from "./outcome.ts"
+import { alertLine, ALERTS_IN_HEX, alertsOf, needsOwner, toldOutlook } from "./outlooks.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { hasChain, hasLastBlocksAlone, isOffline, isReady, NO_PEERS_WANTED, scanRows, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
@@ -33,6 +34,7 @@ export interface StatusAnswers {
   readonly wallet: Answer
   readonly names: Answer
   readonly renewals: Answer
+  readonly alerts: Answer
   /** Unix time in seconds. */
   readonly now: number
 }
@@ -42,18 +44,35 @@ export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcCl
   Effect.gen(function*() {
     // Alone at first: a daemon that is starting or needs other credentials gets one call.
     const chain = yield* daemon.ask("getblockchaininfo")
-    const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals] = yield* askEach(daemon, [
-      ["getsyncstatus"],
-      ["getnetworkinfo"],
-      ["getmempoolinfo"],
-      ["uptime"],
-      ["listwallets"],
-      ["getbalances"],
-      ["getwalletinfo"],
-      ["name_list", IN_HEX],
-      ["name_autorenew", RENEWALS_IN_HEX]
-    ])
-    return { chain, sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, now: yield* unixTime }
+    const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, alerts] = yield* askEach(
+      daemon,
+      [
+        ["getsyncstatus"],
+        ["getnetworkinfo"],
+        ["getmempoolinfo"],
+        ["uptime"],
+        ["listwallets"],
+        ["getbalances"],
+        ["getwalletinfo"],
+        ["name_list", IN_HEX],
+        ["name_autorenew", RENEWALS_IN_HEX],
+        ["name_alerts", ALERTS_IN_HEX]
+      ]
+    )
+    return {
+      chain,
+      sync,
+      network,
+      mempool,
+      uptime,
+      wallets,
+      balances,
+      wallet,
+      names,
+      renewals,
+      alerts,
+      now: yield* unixTime
+    }
   })
 
 const networkOf = (chain: Json): string => {
@@ -136,6 +155,20 @@ const beyondWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> => {
   return few === undefined ? [] : [`${few}: ${FEW_REMEDY}`]
 }
 
+/** Warnings of one status. Further ones are counted. */
+const MOST_ALERTS = 10
+
+const nameAlerts = ({ alerts }: StatusAnswers): ReadonlyArray<string> => {
+  const found = alertsOf(alerts)
+  const others = found.length - MOST_ALERTS + (numberAt(alerts, "more") ?? 0)
+  return [
+    ...found.slice(0, MOST_ALERTS).map((alert) => alertLine(alert)),
+    ...(others > 0
+      ? [`${quantityOf(others, "more name is", "more names are")} in danger: "${NAME} names" lists them`]
+      : [])
+  ]
+}
+
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   const count = numberAt(mempool, "size")
   if (count === undefined) return []
@@ -149,6 +182,10 @@ export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isReg
 
 export const renewNow = (isRegtest: boolean): number => nowWithin(lifeOf(isRegtest))
 
+/** The wallet would renew these, but cannot now. */
+const isBlocked = ({ said }: OwnedName): boolean =>
+  ["locked", "no-coins", "failing", "too-late"].includes(toldOutlook({ said })?.state ?? "")
+
 const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: StatusAnswers): Row => {
   const alive = names.filter(isAlive)
   const next = alive[0]
@@ -157,11 +194,17 @@ const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: Stat
   const when = isRegtest ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
   const renews = renewalOf(renewals) ?? (() => true)
   const byHand = alive.filter(({ name }) => !renews(name)).length
+  const blocked = alive.filter(isBlocked).length
   return [
     "Names",
     `${grouped(alive.length)}, the next expires in ${quantityOf(next.expiresIn, "block")}${when}` +
-    (byHand === 0 ? "" : `; ${grouped(byHand)} not renewed automatically`),
-    next.expiresIn <= renewSoon(isRegtest) ? "yellow" : undefined
+    (byHand === 0 ? "" : `; ${grouped(byHand)} not renewed automatically`) +
+    (blocked === 0 ? "" : `; ${grouped(blocked)} cannot be renewed now`),
+    alive.some(({ said }) => needsOwner(toldOutlook({ said })))
+      ? "red"
+      : next.expiresIn <= renewSoon(isRegtest)
+      ? "yellow"
+      : undefined
   ]
 }
 
@@ -198,7 +241,13 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
 export const statusText = (answers: StatusAnswers, connection: ConnectionSettings, screen: Screen): string => {
   const { chain, network, uptime } = answers
   const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""
-  const warnings = [...warningsOf(answers), ...loneliness(answers), ...unseenWords(answers), ...beyondWords(answers)]
+  const warnings = [
+    ...warningsOf(answers),
+    ...nameAlerts(answers),
+    ...loneliness(answers),
+    ...unseenWords(answers),
+    ...beyondWords(answers)
+  ]
   const rows: ReadonlyArray<Row> = [
     ...chainRows(answers),
     ...syncRows(answers.sync, screen),
@@ -256,6 +305,9 @@ export const statusJson = (answers: StatusAnswers): Json => {
         ? undefined
         : alive.filter(({ name }) => !renews(name)).length
     }),
+    names_in_danger: alertsOf(answers.alerts).map(({ name, outlook, wallet }) =>
+      objectOf({ name: name.text ?? null, name_hex: name.hex, wallet, ...outlook })
+    ),
     warnings: warningsOf(answers)
   })
 }

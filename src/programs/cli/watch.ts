@@ -4,6 +4,7 @@ import { escapeLines, shellWord } from "../../base/safeText.ts"
 import type { OptionTable } from "../../config/optionRow.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { encodeText } from "../../protocol/nameText.ts"
+import { DEEDS, deedText } from "../../protocol/operationWord.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { eventFeed, type FeedLine } from "../../rpc/eventFeed.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -85,37 +86,43 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
   return shownText([NAME, "watch", ...words, ...flags, "-from", cursor].map(shellWord).join(" "))
 }
 
-const NEW_ADDRESS = "(new address) "
+/** The words of all commands and pages for what an operation did. */
+const wordFor = (kind: unknown): string => {
+  if (typeof kind !== "string") return ""
+  const deed = DEEDS.find((each) => each === kind)
+  return deed === undefined ? shownText(kind) : deedText(deed)
+}
 
-/** Wallets take a fresh address per update, so a new address counts as a change of value, with a note. */
-const wordFor = ({ before, record, type }: FeedLine["event"]): readonly [word: string, note: string] => {
-  if (type !== "transferred") return [typeof type === "string" ? shownText(type) : "", ""]
-  const isSame = before !== null && memberOf(record, "value") === memberOf(before, "value")
-  return [isSame ? "renewed" : "updated", NEW_ADDRESS]
+/** The new owner of a transferred name. */
+const ownerNote = (kind: unknown, record: unknown): string => {
+  const address = memberOf(record, "address")
+  return kind === "transferred" && typeof address === "string" ? `(to ${shownText(address)}) ` : ""
 }
 
 const IN_MEMPOOL = "mempool"
 
 export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
   const { blocks, height, names, operation, reason, type } = event
-  const [kind, address] = wordFor(event)
+  const kind = wordFor(type)
   const line = (name: unknown, record: unknown): string => {
     const value = record === null ? "(not registered)" : shown(memberOf(record, "value"))
     const place = typeof height === "number" ? String(height) : IN_MEMPOOL
-    const said = [place, kind.padEnd(11), shownText(shown(name))].join("  ")
+    const said = [place, kind.padEnd(13), shownText(shown(name))].join("  ")
     const left = typeof blocks === "number" ? `(${blocks} blocks left) ` : ""
-    const will = typeof operation !== "string"
-      ? ""
-      : operation === "transferred"
-      ? NEW_ADDRESS
-      : `(${shownText(operation)}) `
+    const will = typeof operation === "string" ? `(${wordFor(operation)}) ` : ""
     const why = typeof reason === "string" ? `(${shownText(reason)}) ` : ""
-    const text = `${said}  ${left}${address}${why || will}${shownText(value)}`.trimEnd()
-    return `${painted(screen.columns === undefined ? text : cutTo(text, screen.columns), COLOURS[kind], screen)}\n`
+    const text = `${said}  ${left}${why || will}${ownerNote(operation ?? type, record)}${shownText(value)}`.trimEnd()
+    return `${
+      painted(
+        screen.columns === undefined ? text : cutTo(text, screen.columns),
+        COLOURS[typeof type === "string" ? type : ""],
+        screen
+      )
+    }\n`
   }
   if (type === "position" || type === "pending_reset") return []
   if (type === "block") {
-    return [`${shownText(String(height))}  ${type.padEnd(11)}  ${shownText(String(event["hash"]))}\n`]
+    return [`${shownText(String(height))}  ${type.padEnd(13)}  ${shownText(String(event["hash"]))}\n`]
   }
   if (type === "synced") return [`${shownText(String(height))}  ${type}\n`]
   // A pending operation has its members beside the type.

@@ -9,15 +9,16 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
-import { nameKey } from "../../protocol/keys.ts"
+import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import type { NameOutlook } from "../../wallet/names/WalletNames.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
 import { MOST_NAMES, NAME_EXPIRING, NAME_WATCH, type WATCHED_NAME } from "../contract/names/expiry.ts"
 import { MOST_FOUND, NEEDS_ALL } from "../contract/names/find.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
-import { nameOutputJson, nameTextJson } from "../shapes/name.ts"
+import { nameOutputJson, nameTextJson, outlookJson } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { addressScriptOf } from "./wallet/payees.ts"
@@ -68,10 +69,13 @@ const name_expiring = Effect.gen(function*() {
       const context = contextFor(network, node, given)
       const page = yield* found({ blocks, whose: yield* whoseOf(given), limit, cursor })
       const now = yield* unixTime
+      const complete = yield* Effect.mapError(answers.complete, storageError)
+      const outlooks = complete ? yield* expiring.outlooks : new Map<NameKey, NameOutlook>()
       return {
         names: page.names.map(({ left, record }) => {
           const { height, name } = record
           const mine = expiring.isMine(record.address)
+          const outlook = mine ? outlooks.get(nameKey(name)) : undefined
           return {
             ...nameOutputJson(context, record),
             height,
@@ -81,11 +85,12 @@ const name_expiring = Effect.gen(function*() {
             mine,
             watched: expiring.isWatched(name),
             autorenew: mine ? expiring.isRenewed(record) : undefined,
-            pending: pool.pending(nameKey(name)).length > 0
+            pending: pool.pending(nameKey(name)).length > 0,
+            outlook: outlook === undefined ? undefined : outlookJson(outlook)
           }
         }),
         next: page.next,
-        complete: yield* Effect.mapError(answers.complete, storageError)
+        complete
       }
     }))
 })

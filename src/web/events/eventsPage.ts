@@ -11,8 +11,7 @@ import { LiveEvents } from "../../mempool/live/LiveEvents.ts"
 import type { LiveReader } from "../../mempool/live/LiveReader.ts"
 import { cursorText, type EventCursor, mayCome } from "../../names/events/EventCursor.ts"
 import {
-  filtered,
-  wantsAll,
+  allFiltered,
   wantsAllNames,
   wantsAllOwners,
   wantsBlocks,
@@ -147,7 +146,7 @@ const textFor = <E extends NameEvent | LiveEvent>(
 }
 
 const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
-  wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
+  allFiltered(filter, events)
 
 export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
@@ -168,7 +167,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     }
     const { kinds } = query.filter
     const wanted = kinds === undefined ? "default" : [...new Set(kinds)].sort().join(" ")
-    const key = `${form.type} ${encodingsOf(query.context)} ${wanted}`
+    const key = `${form.type} ${encodingsOf(query.context)} ${query.filter.isMine === undefined} ${wanted}`
     const texts = remembered(pageTexts, page)
     const known = texts.get(key)
     if (known !== undefined) return known
@@ -259,11 +258,13 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
     return text === undefined ? log.now : log.cursor(text)
   }
 
-  const answer = ({ acceptsLines, lastEventId, query }: PageRequest): Effect.Effect<PageAnswer> =>
+  const answer = ({ acceptsLines, lastEventId, query, seesWallets }: PageRequest): Effect.Effect<PageAnswer> =>
     Effect.gen(function*() {
       const read = readEventQuery(query, settings)
       if (Either.isLeft(read)) return json(400, { error: read.left })
-      const asked = { ...read.right, filter: concerning(read.right.filter, read.right, subjects) }
+      // A full copy has the chain's view.
+      const isMine = seesWallets && read.right.context.bytes !== true ? subjects.isMine : undefined
+      const asked = { ...read.right, filter: { ...concerning(read.right.filter, read.right, subjects), isMine } }
       const refusal = asked.live.size === 0 ? undefined : moments.refusal()
       if (refusal !== undefined) return json(400, { error: `types: ${refusal}` })
       const at = yield* begin(asked, lastEventId)

@@ -21,7 +21,8 @@ const pending = (name: string | Uint8Array, ownerBefore?: Uint8Array): LiveEvent
     txid: new Uint8Array(32),
     vout: 0,
     address: BOB,
-    ownerBefore
+    ownerBefore,
+    keepsValue: false
   }
 })
 

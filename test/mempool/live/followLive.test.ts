@@ -18,7 +18,8 @@ const pending: LiveEvent = {
     txid: new Uint8Array(32),
     vout: 0,
     address: EMPTY,
-    ownerBefore: undefined
+    ownerBefore: undefined,
+    keepsValue: false
   }
 }
 

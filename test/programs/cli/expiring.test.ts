@@ -32,8 +32,8 @@ describe("svcd-cli expiring", () => {
           "NAME    AT HEIGHT  BLOCKS LEFT  ABOUT       OF               RENEWAL",
           "0xff00    801,500          100  2027-01-15  watched",
           "d/a       801,500        1,500  2027-01-15  wallet, watched  by hand",
-          "d/a       801,500        1,500  2027-01-15  wallet, watched  pending",
-          "d/a       801,500        1,500  2027-01-15  wallet           auto",
+          "d/a       801,500        1,500  2027-01-15  wallet, watched  unconfirmed",
+          "d/a       801,500        1,500  2027-01-15  wallet           on",
           "",
           "The node is still syncing, so names may be missing or already renewed.",
           ""

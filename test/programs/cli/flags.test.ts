@@ -40,7 +40,7 @@ describe("readCommandLine", () => {
   })
 
   it.each([
-    [["-all", "status"], "-all: is a flag of svcd-cli renew, autorenew, names, registrations, expiring"],
+    [["-all", "status"], "-all: is a flag of svcd-cli renew, autorenew, names, dismiss, registrations, expiring"],
     [["names", "--all=maybe"], "-all: is a switch; its value must be 0, 1, true or false"],
     [
       ["-stdinrpcpass=correct horse", "getinfo"],

@@ -14,6 +14,7 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
   transfer: [],
   autorenew: ["name_autorenew"],
   cancel: ["name_cancel"],
+  dismiss: ["name_acknowledge"],
   names: ["name_list"],
   registrations: ["name_registrations"],
   expiring: ["name_expiring"],

@@ -55,13 +55,13 @@ DNS
   example.bit. A 192.0.2.1
 
 Pending
-OPERATION                   ADDRESS  TRANSACTION                                                       VALUE
-to be updated, new address  N1next   ${"cd".repeat(32)}  \\u202enew
+OPERATION                          ADDRESS  TRANSACTION                                                       VALUE
+transfer to N1next, value changed  N1next   ${"cd".repeat(32)}  \\u202enew
 
 History, the last 2 of 3
-  BLOCK  CHANGE                OWNER    VALUE
-700,000  renewed               N1owner  {"ip":"192.0.2.1"}
-650,000  updated, new address  N1owner  {"ip":"192.0.2.1"}
+  BLOCK  CHANGE         OWNER    VALUE
+700,000  renewed        N1owner  {"ip":"192.0.2.1"}
+650,000  value changed  N1owner  {"ip":"192.0.2.1"}
 `
       )
     }))

@@ -67,8 +67,8 @@ d/soon   4,032 blocks  2027-02-12  value of d/soon
 d/late  35,000 blocks  2027-09-15  value of d/late
 
 Pending
-NAME    OPERATION      TRANSACTION                                                       VALUE
-d/soon  to be updated  ${"cd".repeat(32)}  new
+NAME    OPERATION     TRANSACTION                                                       VALUE
+d/soon  value change  ${"cd".repeat(32)}  new
 
 Registrations
 NAME      STEP      NOTE                      VALUE
@@ -76,7 +76,7 @@ d/next    maturing  block 700000 can hold it  v
 d/failed  failed    another was faster
 
 1 name expires within four weeks; "svcd-cli renew NAME" renews one.
-Not shown: 1 expired, 2 given away; -all shows them.
+Not shown: d/lost (expired), 2 given away; -all shows them.
 `
       )
     }))
@@ -157,25 +157,58 @@ Registrations
 
   it.effect("shows which names the wallet renews, where the daemon says so", () =>
     Effect.gen(function*() {
-      const list = { name_list: [owned("d/auto", 30_000), owned("d/hand", 31_000), owned("d/lost", 0)] }
+      const told = (state: string, urgency: string) => ({ outlook: { state, urgency, text: `is ${state}` } })
+      const list = {
+        name_list: [
+          owned("d/auto", 30_000, told("renews", "ok")),
+          owned("d/hand", 31_000, told("by-hand", "ok")),
+          owned("d/lost", 0, told("free", "alarm"))
+        ]
+      }
       const some = { ...list, name_autorenew: { all: false, names: [{ name: hex("d/auto") }] } }
       const text = yield* shown(some, { all: true })
-      assert.match(text, /RENEWAL {2}VALUE\n/)
+      assert.match(text, /RENEWAL +VALUE\n/)
       assert.match(text, /^d\/auto .* auto +value/m)
       assert.match(text, /^d\/hand .* by hand +value/m)
-      assert.match(text, /^d\/lost +expired +value/m)
+      assert.match(text, /^d\/lost +expired +lost, free +value/m)
       const hint = "\"svcd-cli autorenew NAME on\" renews a name automatically, " +
         "\"svcd-cli autorenew -all on\" all names of the wallet"
       assert.include(text, `${hint}.`)
       const off = { all: false, names: [], except: [{ name: hex("d/hand") }] }
       assert.include(yield* shown({ ...list, name_autorenew: off }), `${hint}, including those you turned off.`)
       const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
-      assert.notMatch(all, /by hand|autorenew/)
+      assert.notInclude(all, "autorenew")
       const but = yield* shown({ ...list, name_autorenew: { all: true, names: [], except: [{ name: hex("d/auto") }] } })
-      assert.strictEqual(but.match(/by hand/g)?.length, 1)
-      assert.notInclude(but, "null true")
+      assert.notInclude(but, "-all on")
       const { names } = JSON.parse(yield* shown(some, { json: true }))
       assert.deepStrictEqual(names.map((each: { autorenew: boolean }) => each.autorenew), [true, false])
+    }))
+
+  it.effect("never says \"auto\" of a name that the wallet cannot renew, warns of it, and of a lost one", () =>
+    Effect.gen(function*() {
+      const told = (state: string, more: object = {}) => ({
+        outlook: { state, urgency: "alarm", text: `is ${state}`, ...more }
+      })
+      const name_list = [
+        owned("d/shut", 900, told("locked")),
+        owned("d/poor", 901, told("no-coins")),
+        owned("d/lost", -3, told("free")),
+        owned("d/gone", -4, told("taken", { acknowledged: true }))
+      ]
+      const text = yield* shown({ name_list, name_autorenew: { all: true, names: [] } })
+      assert.notInclude(text, "auto ")
+      assert.match(text, /^d\/shut .* locked +value/m)
+      assert.match(text, /^d\/poor .* no coins +value/m)
+      const warnings = text.split("\n").filter((line) => line.startsWith("Warning:"))
+      assert.deepStrictEqual(warnings, [
+        "Warning: d/lost is free: \"svcd-cli register d/lost\" registers it; \"svcd-cli dismiss d/lost\" ends this warning",
+        "Warning: d/shut is locked: \"svcd-cli unlock -renewals\" unlocks the wallet for renewals",
+        "Warning: d/poor is no-coins: \"svcd-cli receive\" creates an address to fund the wallet"
+      ])
+      assert.include(text, "Not shown: d/gone, d/lost (expired); -all shows them.")
+      // Without the daemon's judgement, only the setting is known.
+      const syncing = yield* shown({ name_list: [owned("d/a", 900)], name_autorenew: { all: true, names: [] } })
+      assert.match(syncing, /^d\/a .* on +value/m)
     }))
 
   it.effect("reminds of words that were never shown, where coins have a value", () =>

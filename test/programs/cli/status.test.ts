@@ -213,6 +213,27 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.deepStrictEqual(notes, ["checking blocks: 100 % done"])
     }))
 
+  it.effect("warns of names in danger, of any wallet, and of none while the node is syncing", () =>
+    Effect.gen(function*() {
+      const names = [
+        { name: hex("d/kept"), wallet: "", state: "locked", urgency: "alarm", text: "would renew, but" },
+        { name: hex("d/lost"), wallet: "shop", state: "taken", urgency: "alarm", text: "expired 3 blocks ago" }
+      ]
+      const text = yield* shown({ ...WHOLE, name_alerts: { names, complete: true } })
+      assert.include(
+        text,
+        "Warning: d/kept would renew, but: \"svcd-cli unlock -renewals\" unlocks the wallet for renewals\n"
+      )
+      assert.include(
+        text,
+        "Warning: d/lost expired 3 blocks ago: \"svcd-cli -rpcwallet shop dismiss d/lost\" ends this warning\n"
+      )
+      const many = Array.from({ length: 13 }, (_, i) => ({ ...names[0], name: hex(`d/${i}`) }))
+      const cut = yield* shown({ ...WHOLE, name_alerts: { names: many, more: 5, complete: true } })
+      assert.include(cut, "Warning: 8 more names are in danger: \"svcd-cli names\" lists them\n")
+      assert.notInclude(yield* shown({ ...WHOLE, name_alerts: { names, complete: false } }), "Warning: d/")
+    }))
+
   it.effect("asks in two requests, and fails while the daemon starts", () =>
     Effect.gen(function*() {
       const requests: Array<ReadonlyArray<string>> = []
@@ -226,7 +247,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
         }
       }
       const answers = yield* gatherStatus(daemonOf(WHOLE))
-      assert.deepStrictEqual(requests.map(({ length }) => length), [1, 9])
+      assert.deepStrictEqual(requests.map(({ length }) => length), [1, 10])
       assert.match(statusText(answers, CONNECTION, PIPE), /^svcd 0\.1\.0 \(my node\) on mainnet/)
       const starting = new RpcFailure({ code: -28, message: "Loading blocks" })
       const failed = yield* Effect.flip(gatherStatus(daemonOf({ ...WHOLE, getbalances: starting })))
@@ -315,6 +336,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
         peers: { total: 10, inbound: 2, outbound: 8, active: true, wanted: true },
         mempool: { transactions: 12, bytes: 4_100 },
         wallets: [""],
+        names_in_danger: [],
         warnings: []
       })
       assert.deepInclude(wallet, { name: "", names: 2, next_expires_in: 1_000, unlocked_until: 0 })

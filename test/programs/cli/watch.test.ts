@@ -46,7 +46,7 @@ describe("svcd-cli watch", () => {
       Effect.scoped(Effect.gen(function*() {
         const first = yield* watching(port, "d/", "-from", "0")
         yield* eventually("the past", () => first.lines().length === 2)
-        assert.deepStrictEqual(first.lines(), ["1  registered   d/a  1", "2  updated      d/a  3"])
+        assert.deepStrictEqual(first.lines(), ["1  registered     d/a  1", "2  value changed  d/a  3"])
         const { code, stderr, stdout } = yield* first.stop
         assert.deepStrictEqual([code, stdout], [0, ""])
         const [, rest = "", cursor = ""] =
@@ -133,7 +133,7 @@ describe("svcd-cli watch", () => {
         height: 7,
         names: [{ name: hex("d/a"), record: null }, { name: "ff", record: { value: hex("1") } }]
       }),
-      ["\u001b[31m7  undone       d/a  (not registered)\u001b[0m\n", "\u001b[31m7  undone       0xff  1\u001b[0m\n"]
+      ["\u001b[31m7  undone         d/a  (not registered)\u001b[0m\n", "\u001b[31m7  undone         0xff  1\u001b[0m\n"]
     )
     const [wild = ""] = lines({
       type: "updated",
@@ -141,25 +141,20 @@ describe("svcd-cli watch", () => {
       name: hex("d/\u001b[2J"),
       record: { value: hex("x".repeat(99)) }
     })
-    assert.strictEqual(wild, `7  updated      d/\\u001b[2J  ${"x".repeat(10)}…\n`)
+    assert.strictEqual(wild, `7  value changed  d/\\u001b[2J  ${"x".repeat(8)}…\n`)
     const [expiring] = lines({ type: "expiring", height: 7, blocks: 144, name: hex("d/a"), record: { value: "" } })
     assert.include(expiring, "(144 blocks left)")
-    // The owner may be the same: a wallet takes a fresh address for its own update.
-    const moved = { type: "transferred", height: 7, name: hex("d/a"), record: { value: hex("2") } }
-    for (const [value, word] of [["1", "updated"], ["2", "renewed"]] as const) {
-      assert.deepStrictEqual(lines({ ...moved, before: { value: hex(value) } }), [
-        `7  ${word}      d/a  (new address) 2\n`
-      ])
-    }
+    const moved = { type: "transferred", height: 7, name: hex("d/a"), record: { value: hex("2"), address: "N2" } }
+    assert.deepStrictEqual(lines(moved), ["7  transferred    d/a  (to N2) 2\n"])
     assert.deepStrictEqual(lines({ type: "pending", operation: "transferred", name: hex("d/a"), value: hex("1") }), [
-      "mempool  pending      d/a  (new address…\n"
+      "mempool  pending        d/a  (transferr…\n"
     ])
     const waiting = { operation: "renewed", name: hex("d/a"), value: hex("1") }
-    assert.deepStrictEqual(lines({ ...waiting, type: "pending" }), ["mempool  pending      d/a  (renewed) 1\n"])
+    assert.deepStrictEqual(lines({ ...waiting, type: "pending" }), ["mempool  pending        d/a  (renewed) 1\n"])
     assert.deepStrictEqual(lines({ ...waiting, type: "pending_dropped", reason: "replaced" }), [
       "\u001b[90mmempool  pending_dropped  d/a  (replace…\u001b[0m\n"
     ])
-    assert.deepStrictEqual(lines({ type: "block", height: 7, hash: "ab", time: 1 }), ["7  block        ab\n"])
+    assert.deepStrictEqual(lines({ type: "block", height: 7, hash: "ab", time: 1 }), ["7  block          ab\n"])
     assert.deepStrictEqual(lines({ type: "synced", height: 7 }), ["7  synced\n"])
     assert.deepStrictEqual(lines({ type: "pending_reset" }), [])
   })

@@ -46,7 +46,8 @@ export const SUBJECTS = Layer.succeed(ExpiringNames, {
   isMine: (script) => Buffer.from(ALICE_SCRIPT).equals(script),
   isWatched: (name) => Buffer.from(name).toString() === "d/a",
   isRenewed: () => false,
-  isSearching: () => false
+  isSearching: () => false,
+  outlooks: Effect.succeed(new Map())
 })
 
 export const rand = Uint8Array.of(1)

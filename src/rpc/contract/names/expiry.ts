@@ -18,7 +18,7 @@ import {
   withDefault
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
+import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS, OUTLOOK_MEMBERS } from "../../shapes/name.ts"
 import { MOST_FOUND, NEEDS_ALL } from "./find.ts"
 import { ENCODINGS } from "./nameParams.ts"
 
@@ -38,7 +38,12 @@ const EXPIRING_NAME = Schema.Struct({
   autorenew: Schema.optional(
     Result.boolean("Whether the wallet renews it automatically (name_autorenew); missing for names of others")
   ),
-  pending: Result.boolean("Whether an operation on the name, such as its renewal, is unconfirmed")
+  pending: Result.boolean("Whether an operation on the name, such as its renewal, is unconfirmed"),
+  outlook: Schema.optional(
+    Schema.Struct(OUTLOOK_MEMBERS).annotations({
+      description: "What becomes of a name of a wallet; missing for names of others, and while the node is syncing"
+    })
+  )
 })
 
 const EXPIRING = Schema.Struct({

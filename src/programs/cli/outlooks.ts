@@ -1,0 +1,96 @@
+import { actOf, isAlarming, isLostState, outlookColumn } from "../../base/outlookWords.ts"
+import { shellWord } from "../../base/safeText.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import { at, objectsOf, textAt } from "./jsonText.ts"
+import { NAME } from "./outcome.ts"
+import { type OwnNameEntry, ownNamesOf, type Shown, shownBytes } from "./ownNames.ts"
+import type { Colour } from "./table.ts"
+
+/** What becomes of the wallet's names, as the daemon judges it (`outlook` of `name_list`, and `name_alerts`). */
+
+export interface ToldOutlook {
+  readonly state: string
+  readonly urgency: string
+  readonly text: string
+  readonly acknowledged: boolean
+}
+
+const readOutlook = (said: Json | undefined): ToldOutlook | undefined => {
+  const [state, text, urgency] = [textAt(said, "state"), textAt(said, "text"), textAt(said, "urgency")]
+  if (state === undefined || text === undefined || urgency === undefined) return undefined
+  return { state, text, urgency, acknowledged: at(said, "acknowledged") === true }
+}
+
+/** `undefined` while the daemon is syncing, and from a daemon that does not judge. */
+export const toldOutlook = ({ said }: Pick<OwnNameEntry, "said">): ToldOutlook | undefined =>
+  readOutlook(at(said, "outlook"))
+
+export const needsOwner = (outlook: ToldOutlook | undefined): outlook is ToldOutlook =>
+  outlook !== undefined && isAlarming(outlook.urgency) && !outlook.acknowledged
+
+export interface NameAlert {
+  readonly name: Shown
+  /** `undefined` if all alerts are of one wallet that the command uses. */
+  readonly wallet: string | undefined
+  readonly outlook: ToldOutlook
+}
+
+/** Parameters of `name_alerts`. */
+export const ALERTS_IN_HEX = { options: { nameEncoding: "hex" } } as const
+
+/** None while the daemon is syncing: a name may have been renewed in a missing block. */
+export const alertsOf = (answer: Json | undefined): ReadonlyArray<NameAlert> =>
+  at(answer, "complete") !== true ? [] : ownNamesOf(objectsOf(at(answer, "names"))).flatMap(({ name, said }) => {
+    const outlook = readOutlook(said)
+    return outlook === undefined ? [] : [{ name, wallet: textAt(said, "wallet"), outlook }]
+  })
+
+const METHODS = { renew: "name_renew", register: "name_autoregister", dismiss: "name_acknowledge" } as const
+
+/** A name that is not text is an argument of the method, in hex. */
+const command = (cli: string, word: keyof typeof METHODS, { hex, text }: Shown): string =>
+  text === undefined
+    ? `${cli} -named ${METHODS[word]} ${word === "register" ? "name" : "names"}=${hex} options='{"nameEncoding":"hex"}'`
+    : `${cli} ${word} ${shellWord(text)}`
+
+/** `cli` begins the command: svcd-cli, with the flag for the wallet if there are several. */
+export const dangerRemedy = (
+  { name, outlook: { state } }: Pick<NameAlert, "name" | "outlook">,
+  cli: string
+): string => {
+  const known = `"${command(cli, "dismiss", name)}" ends this warning`
+  switch (actOf(state)) {
+    case "unlock":
+      return `"${cli} unlock -renewals" unlocks the wallet for renewals`
+    case "fund":
+      return `"${cli} receive" creates an address to fund the wallet`
+    case "renew":
+      return `"${command(cli, "renew", name)}" renews it now`
+    case "raise-fee":
+      return "raise the fee of its transaction if it stays so"
+    case "register":
+      return `"${command(cli, "register", name)}" registers it; ${known}`
+    default:
+      return known
+  }
+}
+
+/** Of the wallet of an alert. */
+export const cliFor = ({ wallet = "" }: Pick<NameAlert, "wallet">): string =>
+  wallet === "" ? NAME : `${NAME} -rpcwallet ${shellWord(wallet)}`
+
+/** One sentence per alert, and its remedy. */
+export const alertLine = (alert: NameAlert, cli = cliFor(alert)): string =>
+  `${shownBytes(alert.name)} ${alert.outlook.text}: ${dangerRemedy(alert, cli)}`
+
+export const outlookColour = ({ acknowledged, urgency }: ToldOutlook): Colour | undefined => {
+  if (acknowledged) return "dim"
+  return urgency === "alarm" ? "red" : urgency === "ok" ? undefined : "yellow"
+}
+
+export const outlookCell = (outlook: ToldOutlook) => ({
+  text: outlookColumn(outlook.state),
+  colour: outlookColour(outlook)
+})
+
+export const isLostName = (outlook: ToldOutlook | undefined): boolean => isLostState(outlook?.state)

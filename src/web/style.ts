@@ -108,7 +108,7 @@ main > * { min-width: 0; }
 .state span + span::before, .state b + span::before { content: "·"; margin-right: .55rem; color: var(--muted); }
 .section-head { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; }
 .section-head a { text-decoration: none; font-size: var(--small); white-space: nowrap; }
-.strip { position: relative; list-style: none; padding: .25rem; margin: -.25rem; display: grid; grid-auto-flow: column; grid-auto-columns: minmax(7.1rem, 1fr); gap: .5rem; overflow-x: auto; scroll-snap-type: x proximity; scrollbar-width: thin; }
+.strip { position: relative; list-style: none; padding: .25rem; margin: -.25rem; display: grid; grid-auto-flow: column; grid-auto-columns: max(7.1rem, (100% - 4rem) / 9); gap: .5rem; overflow-x: auto; scroll-snap-type: x proximity; scrollbar-width: thin; }
 .strip li { scroll-snap-align: start; scroll-margin-left: .25rem; }
 .tile { display: grid; grid-template-columns: minmax(0, 1fr); height: 100%; align-content: start; gap: .05rem; padding: .7rem .75rem .75rem; color: var(--text); text-decoration: none; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: var(--shadow); font-size: var(--tiny); font-variant-numeric: tabular-nums; white-space: nowrap; }
 .tile:hover { border-color: var(--accent); }
@@ -129,6 +129,7 @@ main > * { min-width: 0; }
 .facts + p { margin-top: .7rem; }
 .columns.uneven { align-items: stretch; grid-template-columns: minmax(0, 1.55fr) minmax(0, 1fr); }
 .side { display: grid; grid-template-rows: auto 1fr; gap: 1rem; min-width: 0; }
+.record.sentences > div { grid-template-columns: 16rem minmax(0, 1fr); }
 .side .record > div { grid-template-columns: 6rem minmax(0, 1fr); }
 .side .record { gap: .35rem; font-size: .95rem; }
 .lines { list-style: none; padding: 0; font-size: .95rem; }
@@ -229,7 +230,7 @@ details[open] > summary { margin-bottom: .6rem; }
   .menu[popover]:popover-open { display: grid; gap: .5rem; position: absolute; inset: 3.75rem 1rem auto auto; min-width: 12rem; max-width: calc(100vw - 2rem); margin: 0; padding: .5rem; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: 0 .5rem 2rem #0006; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
-  .record > div { grid-template-columns: minmax(0, 1fr); }
+  .record > div, .record.sentences > div { grid-template-columns: minmax(0, 1fr); }
   .brief thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .brief, .brief tbody { display: block; }
   .brief tr { display: flex; gap: .75rem; align-items: baseline; border-top: 1px solid var(--line); }

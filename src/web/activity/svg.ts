@@ -104,10 +104,11 @@ export const chartView = (chart: Chart): Html => {
 
 /** The charts, and the sentences of those without a drawing in one place. */
 export const chartsView = (charts: ReadonlyArray<Chart>): Html => {
+  const drawn = charts.filter(isDrawn)
   const sentences = charts.filter((chart) => !isDrawn(chart))
-  return html`<div class="charts">${charts.filter(isDrawn).map(chartView)}</div>${
+  return html`${drawn.length > 0 && html`<div class="charts">${drawn.map(chartView)}</div>`}${
     sentences.length > 0 &&
-    html`<section class="card" aria-label="Without a chart"><dl class="record">${
+    html`<section class="card" aria-label="Without a chart"><dl class="record sentences">${
       sentences.map(({ few, title }) => row(title, html`${few}`))
     }</dl></section>`
   }`

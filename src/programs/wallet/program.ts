@@ -154,7 +154,7 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
   )
 
   const file = Args.text({ name: "file" }).pipe(
-    Args.withDescription("a PSBT in base64 or binary; - reads standard input")
+    Args.withDescription("a PSBT in base64 or binary, or an answer with one; - reads standard input")
   )
 
   const show = Command.make("show", { file, ...place }, handlerOf(showPsbt)).pipe(

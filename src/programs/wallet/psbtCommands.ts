@@ -86,12 +86,13 @@ export const signPsbtFile = (context: PsbtContext, flags: Signing) =>
       return yield* refused("not signed: the wallet lacks the private keys of its inputs")
     }
     const missing = missingText(after)
-    const remarks = [...yes || flags["renewals-only"] ? shown : [], ...missing === undefined ? [] : [missing]]
+    const said = yes || flags["renewals-only"] ? shown : []
+    const lacking = missing === undefined ? [] : [missing]
     const signed = { psbt, form: given.form }
     if (out === undefined && path === STDIN) {
-      return { result: [String(psbtContent({ psbt, form: "base64" })).trimEnd()], remarks }
+      return { result: [String(psbtContent({ psbt, form: "base64" })).trimEnd()], remarks: [...said, ...lacking] }
     }
     const target = out ?? signedName(path)
     yield* writePsbt(target, signed)
-    return { result: [`Signed: ${shownPath(target)}`], remarks }
+    return { result: [...said, `Signed: ${shownPath(target)}`], remarks: lacking }
   })

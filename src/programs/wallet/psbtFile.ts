@@ -14,7 +14,7 @@ import { io } from "../../storage/io.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
 import { isSignature, parsePsbtSteps, psbtText } from "../../wallet/signing/psbtText.ts"
 
-/** Files of PSBTs, in base64 or binary. */
+/** Files of PSBTs, in base64 or binary, or with the answer of a method. */
 
 /** Bytes: twice what a whole block has. */
 const MOST_BYTES = 16_000_000
@@ -47,12 +47,31 @@ const readStream = async (stream: AsyncIterable<Uint8Array>): Promise<Uint8Array
 const refusedFile = (file: string) => (problem: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code: "not-eligible", reason: `${shownPath(file)} cannot be read as a PSBT: ${problem}` })
 
+const psbtOf = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "object" && value !== null && "psbt" in value && typeof value.psbt === "string" ? [value.psbt] : []
+
+/** The answer of a method may be the file as it is: nobody has to cut the PSBT out of it. */
+const psbtsIn = (text: string): ReadonlyArray<string> => {
+  if (!/^[[{]/.test(text)) return []
+  try {
+    const answer: unknown = JSON.parse(text)
+    return Array.isArray(answer) ? answer.flatMap(psbtOf) : psbtOf(answer)
+  } catch {
+    return []
+  }
+}
+
 const decoded = (bytes: Bytes): { readonly error: string } | GivenPsbt => {
   if (equal(bytes.subarray(0, PSBT_MAGIC.length), PSBT_MAGIC)) {
     const found = decodePsbt(bytes, { isSignature })
     return "error" in found ? found : { ...found, form: "binary" }
   }
-  const found = runSteps(parsePsbtSteps(Buffer.from(bytes).toString("latin1").trim()))
+  const text = Buffer.from(bytes).toString("latin1").trim()
+  const [answered = text, ...more] = psbtsIn(text)
+  if (more.length > 0) {
+    return { error: `it is an answer with ${more.length + 1} PSBTs: put each into a file of its own` }
+  }
+  const found = runSteps(parsePsbtSteps(answered))
   return "error" in found ? found : { ...found, form: "base64" }
 }
 

@@ -94,7 +94,9 @@ describe("svcd-wallet show", () => {
         const asked = [
           call(["show", put("a.psbt", `${text}\n`)]),
           call(["show", put("b.psbt", encodePsbt(psbt))]),
-          call(["show", "-"], { stdin: text })
+          call(["show", "-"], { stdin: text }),
+          call(["show", "-"], { stdin: JSON.stringify({ psbt: text, fee: 1 }, undefined, 2) }),
+          call(["show", "-"], { stdin: JSON.stringify([{ state: "done" }, { psbt: text }]) })
         ]
         for (const outcome of yield* Effect.all(asked)) {
           assert.strictEqual(outcome.stderr, "")
@@ -141,6 +143,8 @@ describe("svcd-wallet show", () => {
             [join(folder, "endless"), /it is not a regular file/],
             [put("large", Buffer.alloc(16_000_001, 65)), /it is too large/],
             [put("empty", ""), /cannot be read as a PSBT/],
+            [put("two", JSON.stringify([{ psbt: "a" }, { psbt: "b" }])), /an answer with 2 PSBTs/],
+            [put("open", "{\"psbt\":"), /cannot be read as a PSBT/],
             [put("text", "no base64!"), /cannot be read as a PSBT: invalid base64/]
           ] as const
         ) {
@@ -162,7 +166,7 @@ describe("svcd-wallet sign", () => {
         const left = yield* call(["sign", file], { prompt: no.prompt })
         assert.deepStrictEqual([left.code, left.stdout], [1, ""])
         assert.match(left.stderr, /nothing was signed/)
-        const wrong = yield* call(["sign", file], { prompt: typing("yes", "wrong").prompt })
+        const wrong = yield* call(["sign", file], { prompt: typing("yes", "wrong", "wrong", "wrong", "wrong").prompt })
         assert.match(wrong.stderr, /the passphrase is wrong/)
         const { prompt, shown } = typing("yes", PASSPHRASE)
         const signed = yield* call(["sign", file], { prompt })
@@ -188,9 +192,10 @@ describe("svcd-wallet sign", () => {
         assert.strictEqual(without.code, 2)
         assert.match(without.stderr, /--yes is missing/)
         const out = join(folder, "out.psbt")
-        const { code, stderr } = yield* call(["sign", file, "-yes", "-out", out])
+        const { code, stderr, stdout } = yield* call(["sign", file, "-yes", "-out", out])
         assert.strictEqual(code, 0, stderr)
-        assert.match(stderr, /^Renews d\/cold\n/)
+        assert.match(stdout, /^Renews d\/cold\n/)
+        assert.isTrue(stdout.endsWith(`\nSigned: ${out}\n`))
         const found = decodePsbt(readFileSync(out), { isSignature })
         assert.isTrue("psbt" in found && isComplete(found.psbt))
         const piped = yield* call(["sign", "-", "-yes"], { stdin: psbtText(psbt) })

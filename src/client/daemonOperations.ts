@@ -177,7 +177,8 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     options: UpdateOptions
   ): Effect.Effect<OperationResult, OperationFailure> =>
     Effect.gen(function*() {
-      const given = { name: toHex(nameBytes), value: toHex(value), options: withAddress(options) }
+      // Sends or fails: what a wallet without private keys would answer is not sent.
+      const given = { name: toHex(nameBytes), value: toHex(value), options: { ...withAddress(options), psbt: false } }
       const reply = yield* Effect.mapError(
         rpc.call(NAME_UPDATE, given),
         operationFailure({ name, daemon: rpc.address })

@@ -8,6 +8,8 @@ import type { ResultOf } from "../rpc/method/calling.ts"
 
 export const NAME_AS_HEX = { nameEncoding: "hex" } as const
 export const AS_HEX = { ...NAME_AS_HEX, valueEncoding: "hex" } as const
+/** Sends or fails: what a wallet without private keys would answer is not sent. */
+export const SENT_AS_HEX = { ...AS_HEX, psbt: false } as const
 
 export type OwnName = ResultOf<typeof NAME_LIST>[number]
 export type RegistrationRow = ResultOf<typeof NAME_REGISTRATIONS>[number]

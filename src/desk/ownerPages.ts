@@ -4,7 +4,7 @@ import { NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
 import { NAME_AUTORENEW } from "../rpc/contract/wallet/registration.ts"
 import { html } from "../web/html.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { AS_HEX, NAME_AS_HEX } from "./answers.ts"
+import { NAME_AS_HEX, SENT_AS_HEX } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
 import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
@@ -77,7 +77,7 @@ export const transfer: DeskHandler = (visit) =>
       unlocks: "all",
       same: `transfer ${hex}`,
       run: ({ call }) =>
-        Effect.as(call(NAME_UPDATE, { name: hex, options: { ...AS_HEX, destAddress: address } }), {
+        Effect.as(call(NAME_UPDATE, { name: hex, options: { ...SENT_AS_HEX, destAddress: address } }), {
           title: "The transfer is sent",
           text: html`The name belongs to the new owner once the transaction is in a block${
             ifTimed(visit.frame, ", in about ten minutes")
@@ -129,7 +129,7 @@ export const release: DeskHandler = (visit) =>
         Effect.gen(function*() {
           yield* call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX })
           // Last: what fails after a transaction would look as if nothing was sent.
-          if (empties) yield* call(NAME_UPDATE, { name: hex, value: "", options: AS_HEX })
+          if (empties) yield* call(NAME_UPDATE, { name: hex, value: "", options: SENT_AS_HEX })
           return {
             title: "The name is released",
             text: html`The wallet no longer renews it.${

@@ -16,7 +16,7 @@ import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { AS_HEX } from "./answers.ts"
+import { AS_HEX, SENT_AS_HEX } from "./answers.ts"
 import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { deskPage } from "./frame.ts"
@@ -239,7 +239,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
             const message = "this name was changed meanwhile"
             return yield* new CallFailed({ method: "name_update", code: -4, message, reason: "changed" })
           }
-          yield* call(NAME_UPDATE, { name: hex, value: toHex(bytes), options: AS_HEX })
+          yield* call(NAME_UPDATE, { name: hex, value: toHex(bytes), options: SENT_AS_HEX })
           return {
             title: "The change is sent",
             text: html`It counts once a block holds it${ifTimed(visit.frame, ", in about ten minutes")}. <a href="${

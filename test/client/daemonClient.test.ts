@@ -150,7 +150,7 @@ describe("the client over a daemon", () => {
       assert.deepStrictEqual(calls.at(-1)?.params, [
         hex("d/x"),
         hex("v"),
-        { nameEncoding: "hex", valueEncoding: "hex", destAddress: "n1" }
+        { nameEncoding: "hex", valueEncoding: "hex", psbt: false, destAddress: "n1" }
       ])
     }))
 

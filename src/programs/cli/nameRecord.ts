@@ -14,6 +14,9 @@ import type { Shown } from "./ownNames.ts"
 
 export const ONE_NAME = { nameEncoding: "utf8", valueEncoding: "hex" } as const
 
+/** Sends or fails: what a wallet without private keys would answer is not sent. */
+export const SENT_NAME = { ...ONE_NAME, psbt: false } as const
+
 export interface NameState {
   readonly said: Json
   readonly value: Shown

@@ -6,7 +6,7 @@ import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { knowingly, noteRows } from "./nameHints.ts"
-import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
+import { SENT_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, type CommandFailed, success } from "./outcome.ts"
 import { withKeys } from "./passphrase.ts"
 import { addressIn } from "./payee.ts"
@@ -37,7 +37,7 @@ export const transferCommand = (
     if (!line.wants("yes")) yield* stillHas(daemon, { name, shown: value })
     const answer = yield* withKeys(
       { daemon, input },
-      spend(daemon, "name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])
+      spend(daemon, "name_update", [name, value.hex, { ...SENT_NAME, destAddress: address }])
     )
     const txid = typeof answer === "string" ? answer : ""
     return success(

@@ -7,7 +7,7 @@ import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { knowingly, noteRows, valueSurprises } from "./nameHints.ts"
-import { ONE_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
+import { SENT_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { withKeys } from "./passphrase.ts"
 import { labelled } from "./table.ts"
@@ -64,7 +64,7 @@ export const updateCommand = (
     if (!line.wants("yes")) yield* stillHas(daemon, { name, shown })
     const answer = yield* withKeys(
       { daemon, input },
-      spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])
+      spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), SENT_NAME])
     )
     const txid = typeof answer === "string" ? answer : ""
     if (!line.wants("json")) return success(sentText(said, { name, txid }))

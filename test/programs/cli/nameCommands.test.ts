@@ -159,7 +159,7 @@ describe("svcd-cli update", () => {
       const { stdout } = yield* run("update", "d/example", "-ip", "192.0.2.9")
       const value = "{\"ip\":\"192.0.2.9\",\"x\":[1.0,2]}"
       assert.deepStrictEqual(sent("name_update"), [
-        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex" }]
+        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex", psbt: false }]
       ])
       assert.match(prompt.asked[0] ?? "", /Before\s+\{"ip":"192\.0\.2\.1",[^]*After[^]*\{"ip":"192\.0\.2\.9",/)
       assert.include(stdout, `Sent with the transaction ${TXID}`)
@@ -219,7 +219,7 @@ describe("svcd-cli transfer", () => {
       assert.deepStrictEqual(sent("name_update"), [[
         "d/example",
         hex("{\"ip\":\"192.0.2.1\",\"x\":[1.0,2]}"),
-        { nameEncoding: "utf8", valueEncoding: "hex", destAddress: "N1other" }
+        { nameEncoding: "utf8", valueEncoding: "hex", psbt: false, destAddress: "N1other" }
       ]])
       assert.match(prompt.asked[0] ?? "", /N1other[^]*lost for good/)
     }))

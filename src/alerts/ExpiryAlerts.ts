@@ -3,18 +3,21 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { unixTime } from "../base/clock.ts"
+import { outlookText } from "../base/outlookWords.ts"
 import { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { expiryHeight } from "../consensus/expiry.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
-import { EXPIRY_LABELS, namesExpiring } from "../metrics/alertMetrics.ts"
+import { EXPIRY_LABELS, namesExpiring, OWNED_STATES, ownNames } from "../metrics/alertMetrics.ts"
 import type { WrongQuery } from "../names/errors.ts"
 import { noticesOf } from "../names/events/NameEvent.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { nameField } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { NameOutlook } from "../wallet/names/WalletNames.ts"
 import { AlertFile } from "./AlertFile.ts"
 import { ExpiringNames } from "./ExpiringNames.ts"
 import { AlertMail } from "./mail/AlertMail.ts"
@@ -70,11 +73,20 @@ export const runExpiryAlerts = (
     const file = yield* AlertFile
     const mail = yield* AlertMail
 
-    const log = (due: ReadonlyArray<ExpiryNotice>): Effect.Effect<void> =>
+    const log = (
+      due: ReadonlyArray<ExpiryNotice>,
+      outlooks: ReadonlyMap<NameKey, NameOutlook>
+    ): Effect.Effect<void> =>
       Effect.gen(function*() {
         for (const notice of due.slice(0, MOST_LOGGED)) {
           const { height, left, name } = notice
-          const facts = { name: nameField(name), blocksLeft: left, expiresAt: expiryHeight(height, params) }
+          const outlook = outlooks.get(nameKey(name))?.outlook
+          const facts = {
+            name: nameField(name),
+            blocksLeft: left,
+            expiresAt: expiryHeight(height, params),
+            ...outlook === undefined ? {} : { reason: outlookText(outlook) }
+          }
           yield* Effect.logWarning(wordsOf(notice), facts)
         }
         const others = due.length - MOST_LOGGED
@@ -98,13 +110,20 @@ export const runExpiryAlerts = (
           namesExpiring.of(within).set(count)
         }
       }
+      const outlooks = yield* expiring.outlooks
+      for (const state of OWNED_STATES) {
+        ownNames.of(state).set([...outlooks.values()].filter(({ outlook }) => outlook.state === state).length)
+      }
       const subjects = names.map((each) => {
         const { address, name } = each.record
         const mine = expiring.isMine(address)
-        return { ...each, mine, pending: isPending(name), renewed: mine && expiring.isRenewed(each.record) }
+        const outlook = outlooks.get(nameKey(name))?.outlook
+        // A wallet that is locked or lacks coins renews nothing, so its notices begin early.
+        const renewed = mine && expiring.isRenewed(each.record) && (outlook === undefined || outlook.state === "renews")
+        return { ...each, mine, pending: isPending(name), renewed }
       })
       const { due, told } = dueNotices(file.current().told, subjects, { clock, notices })
-      yield* log(due)
+      yield* log(due, outlooks)
       if (due.length === 0 && told.length === file.current().told.length && file.isSaved()) return
       const now = yield* unixTime
       const letters = due.map(({ left, within: _, ...notice }) => ({

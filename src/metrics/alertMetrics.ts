@@ -1,3 +1,4 @@
+import { OUTLOOK_STATES, type OutlookState } from "../base/outlookWords.ts"
 import { facts } from "./categories.ts"
 import { counterBy, gauge, gaugeBy } from "./families.ts"
 
@@ -12,6 +13,21 @@ export const namesExpiring = gaugeBy({
   ),
   label: "within",
   values: EXPIRY_LABELS
+})
+
+const isOwned = (state: OutlookState): state is Exclude<OutlookState, "given"> => state !== "given"
+
+export const OWNED_STATES = OUTLOOK_STATES.filter(isOwned)
+
+export const ownNames = gaugeBy({
+  ...facts(
+    "name operations",
+    "svcd_own_names",
+    "Names of the loaded wallets by what becomes of them, as in name_list. One that is locked, no-coins, failing, too-late, " +
+      "free, taken or expired needs its owner."
+  ),
+  label: "state",
+  values: OWNED_STATES
 })
 
 export const MAIL_OUTCOMES = ["sent", "failed"] as const

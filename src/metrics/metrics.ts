@@ -1,5 +1,5 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
-import { alertMails, alertMailsWaiting, namesExpiring } from "./alertMetrics.ts"
+import { alertMails, alertMailsWaiting, namesExpiring, ownNames } from "./alertMetrics.ts"
 import { facts } from "./categories.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
@@ -346,6 +346,7 @@ export const METRICS: Table = [
   nameDbNames,
   nameOperations,
   namesExpiring,
+  ownNames,
   alertMails,
   alertMailsWaiting,
   lightActive,

@@ -1,4 +1,4 @@
-import { alertMails, alertMailsWaiting, namesExpiring } from "./alertMetrics.ts"
+import { alertMails, alertMailsWaiting, namesExpiring, ownNames } from "./alertMetrics.ts"
 import type { MetricFamily, Table } from "./families.ts"
 import {
   HANDOVER_OUTCOMES,
@@ -19,7 +19,7 @@ import { WEBHOOK_STATES, webhookDeliveries, webhookLag, webhooks } from "./webho
 export type MetricPart = "alerts" | "detail" | "light" | "webhooks"
 
 const PARTS: Readonly<Record<MetricPart, Table>> = {
-  alerts: [namesExpiring, alertMails, alertMailsWaiting],
+  alerts: [namesExpiring, ownNames, alertMails, alertMailsWaiting],
   detail: [memoryBudget, memoryRefused, memoryEvicted, storageDamage, storageChecked, storagePasses, storageDoubts],
   light: [lightActive, lightHeight, lightBlocks, lightNames, lightUnchecked, lightHandovers],
   webhooks: [webhooks, webhookLag, webhookDeliveries]

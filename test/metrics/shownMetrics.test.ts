@@ -30,7 +30,7 @@ describe("shownMetrics", () => {
     assert.deepStrictEqual(shownMetrics({ detail: true, parts: new Set() }), METRICS)
   })
 
-  it.each([["alerts", 3], ["light", 6], ["webhooks", 3], ["detail", 7]] as const)(
+  it.each([["alerts", 4], ["light", 6], ["webhooks", 3], ["detail", 7]] as const)(
     "adds those of %s, which are %d",
     (part, count) => {
       const added = shown(part).filter((name) => !ALWAYS.includes(name))

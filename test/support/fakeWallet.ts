@@ -273,7 +273,6 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       setRenewal: noted("setRenewal"),
       isRenewed: () => false,
       outlooks: Effect.succeed([]),
-      outlookCounts: () => new Map(),
       acknowledge: (names) => Effect.as(noted("acknowledge")(names), names ?? []),
       renewal: () => ({ all: false, names: [], except: [] }),
       planRenewals: unprepared("planRenewals"),

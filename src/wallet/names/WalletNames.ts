@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import type { OutlookState, OwnOutlook } from "../../base/outlookWords.ts"
+import type { OwnOutlook } from "../../base/outlookWords.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { NameOperation } from "../../protocol/nameOperation.ts"
@@ -212,8 +212,6 @@ export interface WalletNames {
   readonly renewal: () => RenewalSetting
   /** Of all names of `list`, the first to expire first, as of the wallet's last block. */
   readonly outlooks: Effect.Effect<ReadonlyArray<NameOutlook>>
-  /** How many names have each outlook, as of the last block or minute. */
-  readonly outlookCounts: () => ReadonlyMap<OutlookState, number>
   /** The current alarms of these names, or of all, alarm no more. Returns the names of those. */
   readonly acknowledge: (names: ReadonlyArray<Bytes> | undefined) => Effect.Effect<ReadonlyArray<Bytes>, StorageFailure>
 }

@@ -341,8 +341,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       requestedRenewals: () => requestedRenewals(parts),
       cancelRenewal: (name) => turn(cancelRenewal(parts, name)),
       outlooks: outlooksOf(parts),
-      outlookCounts: watch.counts,
       acknowledge: (names) => turn(acknowledge(parts, names)),
-      step: turn(Effect.all([carryOn, renewDue(parts), watch.look, forgetLost(parts)], { discard: true }))
+      step: turn(Effect.all([carryOn, renewDue(parts), watch, forgetLost(parts)], { discard: true }))
     }
   })

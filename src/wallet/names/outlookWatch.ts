@@ -1,30 +1,23 @@
 import * as Effect from "effect/Effect"
-import { type OutlookState, outlookText } from "../../base/outlookWords.ts"
+import { outlookText } from "../../base/outlookWords.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import { nameField } from "../../protocol/nameText.ts"
 import type { NameParts } from "./NameParts.ts"
-import { countsOf, eventOf, isAlarm, outlooksOf } from "./outlooks.ts"
+import { eventOf, isAlarm, outlooksOf } from "./outlooks.ts"
 
 /** Log entries of one look. Further ones are counted. */
 const MOST_LOGGED = 20
 
-export interface OutlookWatch {
-  /** Logs each new alarm once, not per block. */
-  readonly look: Effect.Effect<void>
-  readonly counts: () => ReadonlyMap<OutlookState, number>
-}
-
-export const makeOutlookWatch = (parts: NameParts): OutlookWatch => {
-  let counts: ReadonlyMap<OutlookState, number> = new Map()
+/** Logs each new alarm once, not per block. */
+export const makeOutlookWatch = (parts: NameParts): Effect.Effect<void> => {
   let told: ReadonlyMap<NameKey, string> = new Map()
 
-  const look = Effect.gen(function*() {
+  return Effect.gen(function*() {
     const outlooks = yield* outlooksOf(parts)
     // Failures of names that are safe now are of no interest.
     for (const { name, outlook: { state } } of outlooks) {
       if (state !== "failing" && state !== "no-coins" && state !== "locked") parts.lastFailures.delete(nameKey(name))
     }
-    counts = countsOf(outlooks)
     // While blocks are missing, a name may have been renewed since.
     if (yield* parts.status.syncing) return
     const alarms = outlooks.filter(isAlarm)
@@ -40,6 +33,4 @@ export const makeOutlookWatch = (parts: NameParts): OutlookWatch => {
       yield* Effect.logWarning("more names in danger: svcd-cli names lists them", { names: others })
     }
   })
-
-  return { look, counts: () => counts }
 }

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
-import { isAlarming, OUTLOOK_STATES, type OutlookState } from "../../base/outlookWords.ts"
+import { isAlarming } from "../../base/outlookWords.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
@@ -140,9 +140,6 @@ export const acknowledge = (
     if (alarms.length > 0) yield* update(parts, withAcknowledged(alarms))
     return alarms.map(({ name }) => name)
   })
-
-export const countsOf = (outlooks: ReadonlyArray<NameOutlook>): ReadonlyMap<OutlookState, number> =>
-  new Map(OUTLOOK_STATES.map((state) => [state, outlooks.filter(({ outlook }) => outlook.state === state).length]))
 
 /** What changed in an outlook, as far as its owner cares. */
 export const eventOf = ({ height, outlook: { state, urgency } }: NameOutlook): string => `${height} ${state} ${urgency}`

@@ -91,7 +91,7 @@ const contentChecks = (path: string, content: Content): ReadonlyArray<Check> => 
       : seed?.mnemonic !== undefined && phraseChecked === undefined
       ? [warn("backup", {
         text: `the seed phrase of ${path} was never verified`,
-        remedy: `verify it once svcd runs: "${NAME} checkwords"`
+        remedy: `verify it once svcd runs: "${NAME} seed check"`
       })]
       : [])
   ]

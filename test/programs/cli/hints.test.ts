@@ -39,7 +39,10 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
 
 const commandOf = new Map(COMMAND_NAMES.flatMap((command) => REPLACED[command].map((method) => [method, command])))
 
-const METHODS = [...commandOf.keys()].join("|")
+/** Names of commands that have another one now. */
+const FORMER = new Map<string, CommandName>([["checkwords", "seed"]])
+
+const METHODS = [...commandOf.keys(), ...FORMER.keys()].join("|")
 
 /** `svcd-cli`, as the sources write it, some flags, and a method that has a command. */
 const HINT = new RegExp(`(?:svcd-cli|\\$\\{(?:NAME|cli)\\})(?: -\\w+(?: [A-Z]+)?)* (${METHODS})\\b`, "g")
@@ -51,7 +54,9 @@ const files = (folder: string, end: string): ReadonlyArray<string> =>
 
 const hintsIn = (path: string): ReadonlyArray<string> =>
   readFileSync(path, "utf8").split("\n").filter((line) => !IN_HEX.test(line)).flatMap((line) =>
-    [...line.matchAll(HINT)].map(([hint, method = ""]) => `${path}: ${hint}; "${commandOf.get(method)}" does it`)
+    [...line.matchAll(HINT)].map(([hint, method = ""]) =>
+      `${path}: ${hint}; "${commandOf.get(method) ?? FORMER.get(method)}" does it`
+    )
   )
 
 /** Names in hexadecimal digits, which no command takes. */

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
+import { isAlarming, outlookColumn } from "../base/outlookWords.ts"
 import { grouped, quantityOf, spanText } from "../base/quantities.ts"
 import { amountText } from "../protocol/amount.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
@@ -60,6 +61,33 @@ const lockNote = ({ info, lock }: WalletState): Html =>
     )
   }`
 
+/** The setting is a promise only while the wallet can keep it. */
+const renewalWords = ({ outlook }: OwnName, renewed: boolean): string => {
+  if (outlook !== undefined && outlook.state !== "renews" && outlook.state !== "by-hand") {
+    return outlookColumn(outlook.state)
+  }
+  return renewed ? "by the wallet" : "by you"
+}
+
+/** Names in danger named in full; svcd-cli has the others. */
+const MOST_ALERTS = 5
+
+const dangerNote = (names: ReadonlyArray<OwnName>): Html => {
+  const alarms = names.filter(({ outlook }) =>
+    outlook !== undefined && isAlarming(outlook.urgency) && outlook.acknowledged !== true
+  )
+  if (alarms.length === 0) return NOTHING
+  const more = alarms.length - MOST_ALERTS
+  return alertView(
+    "attention",
+    html`${
+      alarms.slice(0, MOST_ALERTS).map(({ name, outlook }) =>
+        html`<b>${listedHex(name)}</b> ${outlook?.text ?? ""}.<br>`
+      )
+    }${more > 0 && `${quantityOf(more, "more name is", "more names are")} in danger.`}`
+  )
+}
+
 const ownRow = (
   each: OwnName,
   { frame, pending, renewed }: Pick<DeskVisit, "frame"> & { readonly pending: boolean; readonly renewed: boolean }
@@ -70,7 +98,7 @@ const ownRow = (
   }</span></label></td><th scope="row"><a href="${ownNameLink("name", name)}">${listedHex(each.name)}</a>${
     pending && html` <span class="badge busy">changing</span>`
   }</th><td data-label="Expires in">${expiryOf(each, frame)}</td><td data-label="Renewal">${
-    renewed ? "by the wallet" : "by you"
+    renewalWords(each, renewed)
   }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
 }
 
@@ -131,9 +159,11 @@ export const ownNamesPage: DeskHandler = (visit) =>
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
-      main: html`<h1>Names</h1>${lockNote(state)}<dl class="facts">${fact("Names", grouped(own.length))}${
-        fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${amountText(toCome)} to come`)
-      }${fact("Under way", grouped(running.filter(({ step }) => step !== "failed").length))}</dl>${
+      main: html`<h1>Names</h1>${dangerNote(all)}${lockNote(state)}<dl class="facts">${
+        fact("Names", grouped(own.length))
+      }${fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${amountText(toCome)} to come`)}${
+        fact("Under way", grouped(running.filter(({ step }) => step !== "failed").length))
+      }</dl>${
         running.length + hidden > 0 && card(
           "Registrations under way",
           html`<ul class="operations">${

@@ -88,7 +88,7 @@ const pictures = process.env["SVCD_PICTURES"]
 const shown = process.env["SVCD_DOC_PICTURES"]
 
 /** The pictures that documents show, with their height: the head of the page, compressed. */
-const SHOWN: ReadonlyMap<string, number> = new Map([
+export const SHOWN: ReadonlyMap<string, number> = new Map([
   ["overview-light", 900],
   ["overview-phone", 900],
   ["domain-light", 900],
@@ -106,7 +106,12 @@ const SHOWN: ReadonlyMap<string, number> = new Map([
   ["names-phone", 900],
   ["mempool-light", 850],
   ["activity-light", 850],
+  ["desk-names-light", 800],
   ["desk-names-phone", 900],
+  ["desk-name-light", 800],
+  ["desk-form-light", 900],
+  ["desk-payments-light", 800],
+  ["desk-wallet-light", 700],
   ["desk-confirm-light", 1150]
 ])
 

@@ -14,7 +14,7 @@ import { freePort, program } from "../support/daemon.ts"
  */
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
-const TUTORIALS = ["owner", "operator", "application-author", "resolver"]
+const TUTORIALS = ["owner", "cold-keys", "operator", "application-author", "resolver"]
 const PROGRAMS = ["svcd", "svcd-cli", "svcd-wallet"]
 
 /** Longer than a tutorial takes on a busy machine, and shorter than a test may take: a shell that waits must be stopped. */

@@ -16,8 +16,8 @@ import { ENDED, login, loginPage } from "./loginPages.ts"
 import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
 import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
-import { register } from "./registerPages.ts"
-import { cancel, renew } from "./renewPage.ts"
+import { meant, register } from "./registerPages.ts"
+import { acknowledgeAlerts, cancel, renew } from "./renewPage.ts"
 import { type DeskSession, DeskSessions } from "./sessions.ts"
 import { type DeskFailure, type DeskHandler, type DeskVisit, failureParts } from "./visit.ts"
 import {
@@ -52,6 +52,8 @@ const PAGES: ReadonlyArray<PageHandlers> = [
   { at: "release", get: releasePage, post: release },
   { at: "renew", post: renew },
   { at: "cancel", post: cancel },
+  { at: "acknowledge", post: acknowledgeAlerts },
+  { at: "meant", get: meant },
   { at: "confirm", get: confirmPage, post: confirm },
   { at: "result", get: resultPage },
   { at: "payments", get: paymentsPage },

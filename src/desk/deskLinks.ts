@@ -19,6 +19,8 @@ export type DeskPage =
   | "release"
   | "renew"
   | "cancel"
+  | "acknowledge"
+  | "meant"
   | "confirm"
   | "result"
   | "payments"

@@ -25,7 +25,10 @@ export const DESK_SCRIPT = `"use strict";
   const show = async () => {
     const mine = ++count;
     try {
-      const answer = await fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)), cache: "no-store" });
+      const sent = new URLSearchParams(new FormData(form));
+      const answer = form.method === "get"
+        ? await fetch(form.dataset.draft + "?" + sent, { cache: "no-store" })
+        : await fetch(form.dataset.draft, { method: "POST", body: sent, cache: "no-store" });
       if (!answer.ok || mine !== count) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("draft");
       if (page !== null) draft.replaceChildren(...page.childNodes);

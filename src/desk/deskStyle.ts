@@ -38,9 +38,35 @@ form > table + .buttons { margin-top: .9rem; }
 .steps { margin: .75rem 0; padding-left: 1.4rem; display: grid; gap: .35rem; }
 meter { width: 10rem; height: .9rem; vertical-align: middle; }
 .draft h2 { margin-bottom: .3rem; }
+.command { background: var(--code); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .75rem; margin: .6rem 0; }
+button[disabled] { color: var(--muted); background: var(--back); border-style: dashed; cursor: not-allowed; }
+button.primary[disabled] { color: var(--muted); background: var(--back); border-color: var(--line); }
+.own { list-style: none; padding: 0; margin: 0; }
+.own li { display: grid; grid-template-columns: auto minmax(8rem, 1.4fr) minmax(0, 1fr) 9rem minmax(9rem, auto); gap: .2rem .9rem; align-items: center; padding: .7rem 0; border-top: 1px solid var(--line); }
+.own li:first-child { border-top: 0; }
+.own .check { grid-row: span 2; }
+.own-name { font-weight: 600; overflow-wrap: anywhere; }
+.own-value { color: var(--muted); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.own-left { text-align: right; font-variant-numeric: tabular-nums; }
+.own-act { grid-row: 1 / span 2; grid-column: 5; text-align: right; }
+.own-state { grid-column: 2 / span 2; grid-row: 2; color: var(--muted); font-size: .88rem; }
+.own .attention .own-state { color: var(--attention); font-weight: 500; }
+.own .life { grid-column: 4; grid-row: 2; height: .4rem; margin: 0; }
+.danger { display: grid; gap: .6rem; }
+.danger h2 { margin: 0; }
+.danger ul { list-style: none; padding: 0; margin: 0; display: grid; gap: .5rem; }
+.danger li { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between; }
+.danger .hint { color: inherit; }
 .login { max-width: 30rem; margin: 0 auto; width: 100%; }
 @media (max-width: 44rem) {
   .session { display: grid; justify-items: start; margin-left: 0; padding: .6rem .75rem; border-top: 1px solid var(--line); }
-  .own td[data-label="Choose"] { grid-column: 1 / -1; }
+  .own li { grid-template-columns: auto minmax(0, 1fr) auto; padding: .45rem 0; }
+  .own-value { display: none; }
+  .own-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .own .life { grid-column: 2 / span 2; grid-row: 2; }
+  .own .good .own-state { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .own .check { grid-row: 1; }
+  .own-state { grid-column: 2 / span 2; grid-row: 3; }
+  .own-act { grid-column: 2 / span 2; grid-row: 4; text-align: left; }
 }
 `

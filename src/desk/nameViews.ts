@@ -16,7 +16,7 @@ import type { PlainFrame } from "./frame.ts"
 const BLOCK_SECONDS = 600
 
 /** Life of a name in blocks: the current rule, or thirty on regtest. */
-const depthOf = ({ network }: Pick<PlainFrame, "network">): number =>
+export const lifeOf = ({ network }: Pick<PlainFrame, "network">): number =>
   expirationDepth(Number.MAX_SAFE_INTEGER, paramsOf(networks[network === "regtest" ? network : "mainnet"]))
 
 export const bytesOfHex = (hex: string | undefined): Bytes => fromHex(hex ?? "") ?? new Uint8Array(0)
@@ -33,7 +33,7 @@ export const expiryOf = (
 ): Html =>
   expired
     ? badgeOf("expired")
-    : html`${left <= soonWithin(depthOf(frame)) && html`${badgeOf("soon")} `}${
+    : html`${left <= soonWithin(lifeOf(frame)) && html`${badgeOf("soon")} `}${
       quantityOf(left, "block")
     }<span class="muted">${ifTimed(frame, ` (about ${spanText(left * BLOCK_SECONDS)})`)}</span>`
 

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
-import { isAlarming, outlookColumn } from "../base/outlookWords.ts"
-import { grouped, quantityOf, spanText } from "../base/quantities.ts"
+import { quantityOf, spanText } from "../base/quantities.ts"
 import { amountText } from "../protocol/amount.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
+import { NAME_ALERTS } from "../rpc/contract/wallet/alert.ts"
 import { GETBALANCES } from "../rpc/contract/wallet/balance.ts"
 import { NAME_LIST } from "../rpc/contract/wallet/nameWallet.ts"
 import { NAME_AUTORENEW, NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
@@ -15,16 +16,16 @@ import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
 import { lintView } from "../web/lintView.ts"
 import { kindOfName } from "../web/nameState.ts"
-import { fact } from "../web/parts.ts"
 import { pagesView } from "../web/parts.ts"
-import { shortValue, valueView } from "../web/valueView.ts"
-import { titleName } from "../web/visible.ts"
-import { AS_HEX, NAME_AS_HEX, type OwnName, type RegistrationRow } from "./answers.ts"
+import { valueView } from "../web/valueView.ts"
+import { titleName, visible } from "../web/visible.ts"
+import { AS_HEX, NAME_AS_HEX, type RegistrationRow } from "./answers.ts"
 import { type Calls, unclear, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
 import { bytesOfHex, expiryOf, ifTimed, listedHex, nameHeading, recordView, renewedBy, stepView } from "./nameViews.ts"
+import { dangerView, formerView, ownRow } from "./ownNames.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -38,11 +39,10 @@ import {
 
 const PAGE = 50
 
-const FORMER = 50
-
-const lockNote = ({ info, lock }: WalletState): Html =>
+/** A wallet whose lock endangers names has a warning of its own. */
+const lockNote = ({ info, lock }: WalletState, isAlarmed: boolean): Html =>
   html`${
-    lock === "locked" &&
+    lock === "locked" && !isAlarmed &&
     alertView(
       "busy",
       html`The wallet is locked. Changes ask for the passphrase. <a href="${
@@ -61,66 +61,14 @@ const lockNote = ({ info, lock }: WalletState): Html =>
     )
   }`
 
-/** The setting is a promise only while the wallet can keep it. */
-const renewalWords = ({ outlook }: OwnName, renewed: boolean): string => {
-  if (outlook !== undefined && outlook.state !== "renews" && outlook.state !== "by-hand") {
-    return outlookColumn(outlook.state)
-  }
-  return renewed ? "by the wallet" : "by you"
-}
-
-/** Names in danger named in full; svcd-cli has the others. */
-const MOST_ALERTS = 5
-
-const dangerNote = (names: ReadonlyArray<OwnName>): Html => {
-  const alarms = names.filter(({ outlook }) =>
-    outlook !== undefined && isAlarming(outlook.urgency) && outlook.acknowledged !== true
-  )
-  if (alarms.length === 0) return NOTHING
-  const more = alarms.length - MOST_ALERTS
-  return alertView(
-    "attention",
-    html`${
-      alarms.slice(0, MOST_ALERTS).map(({ name, outlook }) =>
-        html`<b>${listedHex(name)}</b> ${outlook?.text ?? ""}.<br>`
-      )
-    }${more > 0 && `${quantityOf(more, "more name is", "more names are")} in danger.`}`
-  )
-}
-
-const ownRow = (
-  each: OwnName,
-  { frame, pending, renewed }: Pick<DeskVisit, "frame"> & { readonly pending: boolean; readonly renewed: boolean }
-): Html => {
-  const name = bytesOfHex(each.name)
-  return html`<tr><td data-label="Choose"><label class="check"><input type="checkbox" name="hex" value="${each.name}"><span class="out">Choose ${
-    titleName(name)
-  }</span></label></td><th scope="row"><a href="${ownNameLink("name", name)}">${listedHex(each.name)}</a>${
-    pending && html` <span class="badge busy">changing</span>`
-  }</th><td data-label="Expires in">${expiryOf(each, frame)}</td><td data-label="Renewal">${
-    renewalWords(each, renewed)
-  }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
-}
-
-const EMPTY = html`<p>This wallet does not own any names yet.</p><p class="buttons"><a class="button primary" href="${
-  deskLink("register")
-}">Register a name</a></p>`
-
-const formerView = (names: ReadonlyArray<OwnName>): Html =>
-  names.length === 0
-    ? NOTHING
-    : card(
-      "Former names",
-      html`<details><summary>${
-        quantityOf(names.length, "name")
-      }, expired or with another owner</summary><ul class="operations">${
-        names.slice(0, FORMER).map((each) =>
-          html`<li><a href="${nameLink(bytesOfHex(each.name))}">${listedHex(each.name)}</a><span class="muted">${
-            each.expired ? "expired" : "has another owner"
-          }</span></li>`
-        )
-      }</ul></details>`
-    )
+const emptyView = (hasCoins: boolean): Html =>
+  hasCoins
+    ? html`<p>This wallet does not own any names yet.</p><p class="buttons"><a class="button primary" href="${
+      deskLink("register")
+    }">Register a name</a></p>`
+    : html`<p>This wallet has no coins and no names yet. A registration locks 0.01 NMC in the name, and costs two fees.</p><p class="buttons"><a class="button primary" href="${
+      deskLink("receive")
+    }">Receive coins</a><a class="button" href="${deskLink("register")}">Register a name</a></p>`
 
 const MOST_FAILURES = 10
 
@@ -135,6 +83,11 @@ const registrationsToShow = (all: ReadonlyArray<RegistrationRow>) =>
     }
   })
 
+const quietLine = (parts: ReadonlyArray<string | false>): Html => {
+  const shown = parts.filter((part) => part !== false)
+  return shown.length === 0 ? NOTHING : html`<p class="muted">${shown.join(" · ")}</p>`
+}
+
 export const ownNamesPage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
@@ -143,7 +96,6 @@ export const ownNamesPage: DeskHandler = (visit) =>
     const all = yield* calls.call(NAME_LIST, { options: AS_HEX })
     const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
     const renewals = yield* calls.call(NAME_RENEWALS, { options: NAME_AS_HEX })
-    const renewing = yield* calls.call(NAME_AUTORENEW, { options: NAME_AS_HEX })
     const pending = yield* calls.call(NAME_PENDING, { options: AS_HEX })
     const own = all.filter(({ expired, ismine }) => ismine && !expired).toSorted((a, b) => a.expires_in - b.expires_in)
     const former = all.filter(({ expired, ismine }) => !ismine || expired)
@@ -153,17 +105,20 @@ export const ownNamesPage: DeskHandler = (visit) =>
       ...pending.map(({ name }) => name),
       ...renewals.filter(({ state }) => state === "waiting" || state === "sent").map(({ name }) => name)
     ])
-    const isRenewed = renewedBy(renewing)
+    const alerts = yield* unless(calls.call(NAME_ALERTS, { options: NAME_AS_HEX }), ["forbidden"])
+    const alerted = alerts?.complete === true ? alerts.names : []
     const { hidden, shown: running } = yield* registrationsToShow(registrations)
     const toCome = mine.untrusted_pending.units + mine.immature.units
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
-      main: html`<h1>Names</h1>${dangerNote(all)}${lockNote(state)}<dl class="facts">${
-        fact("Names", grouped(own.length))
-      }${fact("Balance", nmc(mine.trusted), toCome > 0 && `and ${amountText(toCome)} to come`)}${
-        fact("Under way", grouped(running.filter(({ step }) => step !== "failed").length))
-      }</dl>${
+      main: html`<h1>Names</h1>${dangerView(visit, alerted)}${lockNote(state, alerted.length > 0)}${
+        quietLine([
+          own.length > 0 && quantityOf(own.length, "name"),
+          mine.trusted.units > 0 && nmc(mine.trusted),
+          toCome > 0 && `${amountText(toCome)} to come`
+        ])
+      }${
         running.length + hidden > 0 && card(
           "Registrations under way",
           html`<ul class="operations">${
@@ -189,18 +144,12 @@ export const ownNamesPage: DeskHandler = (visit) =>
         )
       }<section class="card"><h2>Own names</h2>${
         own.length === 0 ?
-          EMPTY :
-          html`<form action="${deskLink("renew")}" method="post">${
-            tokenField(visit)
-          }<table class="stack names own"><caption class="out">Names of the wallet</caption><thead><tr><th scope="col"><span class="out">Choose</span></th><th scope="col">Name</th><th scope="col">Expires in</th><th scope="col">Renewal</th><th scope="col">Value</th></tr></thead><tbody>${
+          emptyView(mine.trusted.units + toCome > 0) :
+          html`<form action="${deskLink("renew")}" method="post">${tokenField(visit)}<ul class="own">${
             own.slice((page - 1) * PAGE, page * PAGE).map((each) =>
-              ownRow(each, {
-                frame: visit.frame,
-                pending: changing.has(each.name),
-                renewed: isRenewed(each.name)
-              })
+              ownRow(each, { frame: visit.frame, isChanging: changing.has(each.name) })
             )
-          }</tbody></table><p class="buttons"><label class="option" hidden><input type="checkbox" data-all="hex">All on this page</label><button type="submit" name="which" value="chosen">Renew chosen names</button><button type="submit" name="which" value="all">Renew all</button></p></form>${
+          }</ul><p class="buttons"><label class="option" hidden><input type="checkbox" data-all="hex">All on this page</label><button type="submit" name="which" value="chosen">Renew chosen names</button><button type="submit" name="which" value="all">Renew all</button></p></form>${
             pagesView(
               { page, pages, label: "Pages of the names", words: ["Before", "Next"] },
               (to) => deskLink("names", { page: String(to) })
@@ -262,6 +211,30 @@ const beforeExpiry = ({ frame, node }: DeskVisit, height: number): string => {
   } before it expires`
 }
 
+/** What cannot be done now looks so, with the reason beside it. */
+const actsView = (
+  visit: DeskVisit,
+  { hex, isPending, name }: { readonly name: Bytes; readonly hex: string; readonly isPending: boolean }
+): Html => {
+  const release = html`<a class="button" href="${ownNameLink("release", name)}">Release</a>`
+  const acts = isPending
+    ? html`${
+      ["Change its value", "Renew", "Transfer"].map((text) =>
+        html`<button type="button" disabled aria-describedby="why">${text}</button>`
+      )
+    }${release}`
+    : html`<a class="button primary" href="${
+      ownNameLink("edit", name)
+    }">Change its value</a><form class="inline" action="${deskLink("renew")}" method="post">${
+      tokenField(visit)
+    }<input type="hidden" name="hex" value="${hex}"><button type="submit" name="which" value="chosen">Renew</button></form><a class="button" href="${
+      ownNameLink("transfer", name)
+    }">Transfer</a>${release}`
+  return html`<section class="card"><h2>What you can do</h2><div class="buttons">${acts}</div>${
+    isPending && html`<p class="hint" id="why">Wait until the unconfirmed change is in a block.</p>`
+  }</section>`
+}
+
 export const namePage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
@@ -279,25 +252,18 @@ export const namePage: DeskHandler = (visit) =>
           "busy",
           `${quantityOf(pending.length, "unconfirmed change")} of this name. The page shows the state before.`
         )
-      }<section class="card"><h2>What you can do</h2><div class="buttons"><a class="button primary" href="${
-        ownNameLink("edit", name)
-      }">Change its value</a><form class="inline" action="${deskLink("renew")}" method="post">${
-        tokenField(visit)
-      }<input type="hidden" name="hex" value="${hex}"><button type="submit" name="which" value="chosen">Renew</button></form><a class="button" href="${
-        ownNameLink("transfer", name)
-      }">Transfer</a><a class="button" href="${
-        ownNameLink("release", name)
-      }">Release</a></div></section><section class="card"><h2>Value</h2>${
+      }${actsView(visit, { hex, name, isPending: pending.length > 0 })}<section class="card"><h2>Value</h2>${
         valueView(value, true, nameLink(name))
       }</section>${lintView(name, value)}<section class="card"><h2>Record</h2>${
         recordView([
           ["Expires in", expiryOf(record, visit.frame)],
+          record.outlook === undefined ? undefined : ["State", html`The name ${visible(record.outlook.text)}.`],
           [
             "Renewal",
             html`${
               isRenewed
-                ? `The wallet renews it by itself, ${beforeExpiry(visit, record.height)}.`
-                : "You renew it: the wallet does not."
+                ? `On: the wallet is to renew it ${beforeExpiry(visit, record.height)}.`
+                : "Off: you renew it."
             }<form class="inline" action="${deskLink("renew")}" method="post">${
               tokenField(visit)
             }<input type="hidden" name="hex" value="${hex}"> <button type="submit" name="which" value="${

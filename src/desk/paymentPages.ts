@@ -107,10 +107,16 @@ export const paymentsPage: DeskHandler = (visit) =>
       title: "Payments",
       at: "payments",
       main: html`<h1>Payments</h1><dl class="facts">${fact("Balance", nmc(mine.trusted))}${
-        fact("Pending", nmc(mine.untrusted_pending))
-      }${fact("Mined, immature", nmc(mine.immature))}</dl><div class="buttons"><a class="button primary" href="${
-        deskLink("send")
-      }">Pay</a><a class="button" href="${deskLink("receive")}">Receive</a></div>${
+        mine.untrusted_pending.units > 0 && fact("Pending", nmc(mine.untrusted_pending))
+      }${mine.immature.units > 0 && fact("Mined, immature", nmc(mine.immature))}</dl>${
+        mine.trusted.units > 0
+          ? html`<div class="buttons"><a class="button primary" href="${
+            deskLink("send")
+          }">Pay</a><a class="button" href="${deskLink("receive")}">Receive</a></div>`
+          : html`<div class="buttons"><a class="button primary" href="${
+            deskLink("receive")
+          }">Receive</a><button type="button" disabled aria-describedby="why">Pay</button><span class="hint" id="why">The wallet has no coins to spend yet.</span></div>`
+      }${
         card(
           "Recent payments",
           payments.length === 0

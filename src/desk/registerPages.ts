@@ -30,7 +30,7 @@ const chooseName = (
     status: wrong.length > 0 ? 400 : 200,
     main: html`<h1>Register a name</h1><section class="card"><form class="stacked" action="${
       deskLink("register")
-    }" method="get">${
+    }" method="get" data-draft="./desk/meant">${
       field({
         name: "name",
         label: "Name",
@@ -39,7 +39,7 @@ const chooseName = (
         wrong,
         required: true
       })
-    }<fieldset><legend>What it is</legend>${
+    }<div class="draft" id="draft" role="status"></div><fieldset><legend>What it is</legend>${
       option({
         type: "radio",
         name: "as",
@@ -95,6 +95,28 @@ const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArra
     const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
     const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
     return running ? ["The wallet is already registering this name. See its names."] : []
+  })
+
+/** What a text means, while it is typed. Asks only this node. */
+export const meant: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const text = visit.query.get("name") ?? ""
+    const reading = text.trim() === "" ? undefined : nameGiven(text, visit.query.get("as"))
+    const barred = reading === undefined || typeof reading === "string" ? [] : yield* barriers(visit, reading.name)
+    const said: ReadonlyArray<Part> = reading === undefined
+      ? []
+      : typeof reading === "string"
+      ? [visible(reading)]
+      : [
+        html`This is <b>${visible(reading.what)}</b>.${barred.length === 0 && " It is free."}`,
+        ...reading.surprises.map(({ sentence }) => visible(sentence)),
+        ...barred
+      ]
+    return deskAnswer(visit, {
+      title: "What it means",
+      at: "register",
+      main: html`<div class="draft" id="draft" role="status">${said.map((each) => html`<p>${each}</p>`)}</div>`
+    })
   })
 
 const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {

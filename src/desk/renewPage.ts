@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { quantityOf } from "../base/quantities.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
+import { NAME_ACKNOWLEDGE } from "../rpc/contract/wallet/alert.ts"
 import { NAME_AUTORENEW, NAME_CANCEL } from "../rpc/contract/wallet/registration.ts"
 import { NAME_RENEW } from "../rpc/contract/wallet/renewal.ts"
 import { redirect } from "../web/document.ts"
@@ -47,7 +48,9 @@ export const renew: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, form } = visit
     const which = form.get("which")
-    const chosen = [...new Set(form.getAll("hex").filter((hex) => NAME.test(hex)))]
+    // A button beside a name renews this one, whatever is ticked.
+    const given = form.has("one") ? form.getAll("one") : form.getAll("hex")
+    const chosen = [...new Set(given.filter((hex) => NAME.test(hex)))]
     const [first] = chosen
     if (which === "on" || which === "off") {
       if (first === undefined) return yield* new NotMeant({ text: "The form has no name." })
@@ -104,6 +107,14 @@ export const renew: DeskHandler = (visit) =>
           }">Names</a> shows which of them are still changing.`
         })
     })
+  })
+
+/** At most as many as the warning shows. */
+export const acknowledgeAlerts: DeskHandler = ({ calls, form }) =>
+  Effect.gen(function*() {
+    const names = [...new Set(form.getAll("hex").filter((hex) => NAME.test(hex)))]
+    if (names.length > 0) yield* calls.call(NAME_ACKNOWLEDGE, { names, options: NAME_AS_HEX })
+    return redirect(deskPlace("names"))
   })
 
 export const cancel: DeskHandler = (visit) =>

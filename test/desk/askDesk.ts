@@ -40,6 +40,7 @@ export const EMPTY_WALLET: Answers = {
   name_list: () => [],
   name_registrations: () => [],
   name_renewals: () => [],
+  name_alerts: () => ({ names: [], complete: true }),
   getmempoolinfo: () => ({ mempoolminfee: 0.001 }),
   name_autorenew: () => ({ all: true, names: [] }),
   name_pending: () => [],

@@ -321,7 +321,7 @@ describe("what a page knows of the node", () => {
     Effect.gen(function*() {
       const desk = TestDesk.make({ name_list: () => [OWN] })
       yield* desk.login
-      assert.include((yield* desk.ask({ path: `name?hex=${NAME}` })).body, "by itself, 3 blocks before it expires.")
+      assert.include((yield* desk.ask({ path: `name?hex=${NAME}` })).body, "is to renew it 3 blocks before it expires.")
     }))
 
   it.live("names the wallet, the network and the directory of the words", () =>

@@ -229,6 +229,8 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await open("register")
   await look(page, "register")
   await fill(page, { name: "desk-example.bit" })
+  await page.waitForFunction("document.getElementById('draft').innerText.includes('the domain desk-example.bit')")
+  await look(page, "meant")
   await press(page, "Go on")
   await look(page, "form")
   await fill(page, {
@@ -340,6 +342,19 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   await open("names")
   assert.include(await text(page), "Former names")
   await look(page, "former")
+
+  // The others die while the wallet is locked, and the desk says so until the owner knows.
+  await rpc("walletlock")
+  for (let block = 0; !(await text(page)).includes("in danger"); block++) {
+    assert.isBelow(block, 40)
+    await mine(1)
+    await open("names")
+  }
+  assert.include(await text(page), "locked")
+  await look(page, "danger")
+  await press(page, "I know")
+  assert.notInclude(await text(page), "in danger")
+  await look(page, "known")
 
   await open("confirm?id=unknown")
   await look(page, "unknown")

@@ -51,7 +51,8 @@ button.primary[disabled] { color: var(--muted); background: var(--back); border-
 .own-act { grid-row: 1 / span 2; grid-column: 5; text-align: right; }
 .own-state { grid-column: 2 / span 2; grid-row: 2; color: var(--muted); font-size: .88rem; }
 .own .attention .own-state { color: var(--attention); font-weight: 500; }
-.own .life { grid-column: 4; grid-row: 2; height: .4rem; margin: 0; }
+.own .life { grid-column: 4; grid-row: 2; height: .4rem; margin: 0; background: var(--line); }
+.own .life::-webkit-progress-bar { background: var(--line); }
 .danger { display: grid; gap: .6rem; }
 .danger h2 { margin: 0; }
 .danger ul { list-style: none; padding: 0; margin: 0; display: grid; gap: .5rem; }
@@ -62,7 +63,7 @@ button.primary[disabled] { color: var(--muted); background: var(--back); border-
   .session { display: grid; justify-items: start; margin-left: 0; padding: .6rem .75rem; border-top: 1px solid var(--line); }
   .own li { grid-template-columns: auto minmax(0, 1fr) auto; padding: .45rem 0; }
   .own-value { display: none; }
-  .own-name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .own-name, .own-name .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .own .life { grid-column: 2 / span 2; grid-row: 2; }
   .own .good .own-state { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .own .check { grid-row: 1; }

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
 import { quantityOf, spanText } from "../base/quantities.ts"
 import { amountText } from "../protocol/amount.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
 import { NAME_ALERTS } from "../rpc/contract/wallet/alert.ts"
 import { GETBALANCES } from "../rpc/contract/wallet/balance.ts"
@@ -14,18 +14,18 @@ import { isRecentFailure } from "../rpc/recentFailure.ts"
 import { renewalWindow } from "../wallet/names/renewals.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
-import { lintView } from "../web/lintView.ts"
+import { programsView } from "../web/lintView.ts"
 import { kindOfName } from "../web/nameState.ts"
 import { pagesView } from "../web/parts.ts"
 import { valueView } from "../web/valueView.ts"
 import { titleName, visible } from "../web/visible.ts"
-import { AS_HEX, NAME_AS_HEX, type RegistrationRow } from "./answers.ts"
+import { AS_HEX, NAME_AS_HEX, type OwnName, type RegistrationRow } from "./answers.ts"
 import { type Calls, unclear, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
 import { bytesOfHex, expiryOf, ifTimed, listedHex, nameHeading, recordView, renewedBy, stepView } from "./nameViews.ts"
-import { dangerView, formerView, ownRow } from "./ownNames.ts"
+import { actView, dangerView, formerView, ownRow } from "./ownNames.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -159,18 +159,21 @@ export const ownNamesPage: DeskHandler = (visit) =>
     })
   })
 
-export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
+const NOT_OWN = new NotMeant({
+  text: "This wallet does not own that name. The name may have expired or have another owner."
+})
+
+/** A name that the wallet owns, or owned last. */
+const knownName = (visit: DeskVisit, given: URLSearchParams) =>
   Effect.gen(function*() {
     const name = yield* nameIn(given)
-    const hex = Buffer.from(name).toString("hex")
+    const hex = toHex(name)
     const [record] = yield* visit.calls.call(NAME_LIST, { name: hex, options: AS_HEX })
-    if (record === undefined || !record.ismine || record.expired) {
-      return yield* new NotMeant({
-        text: "This wallet does not own that name. The name may have expired or have another owner."
-      })
-    }
-    return { name, hex, record }
+    return record === undefined || !record.ismine ? yield* NOT_OWN : { name, hex, record }
   })
+
+export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
+  Effect.filterOrFail(knownName(visit, given), ({ record }) => !record.expired, () => NOT_OWN)
 
 /** For a change by a transaction: tells the user of a pending one, which the node would refuse, before the form. */
 export const changeableName = (visit: DeskVisit, given: URLSearchParams) =>
@@ -235,14 +238,38 @@ const actsView = (
   }</section>`
 }
 
+interface RenewalShown {
+  readonly hex: string
+  readonly record: OwnName
+  /** The setting: whether it is renewed depends on the wallet's lock and coins, too. */
+  readonly isOn: boolean
+}
+
+/** What becomes of the name, and the button that changes the setting. */
+const renewalRow = (visit: DeskVisit, { hex, isOn, record }: RenewalShown): Html => {
+  const { expired, height, outlook } = record
+  return html`${
+    outlook === undefined
+      ? "What becomes of the name is not known until the node has all blocks."
+      : html`The name ${visible(outlook.text)}${outlook.state === "renews" && `, ${beforeExpiry(visit, height)}`}.`
+  }${
+    !expired &&
+    html`<form class="inline" action="${deskLink("renew")}" method="post">${
+      tokenField(visit)
+    }<input type="hidden" name="hex" value="${hex}"> <button type="submit" name="which" value="${
+      isOn ? "off" : "on"
+    }">${isOn ? "Stop renewing it" : "Let the wallet renew it"}</button></form>`
+  }`
+}
+
 export const namePage: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const { calls, query } = visit
-    const { hex, name, record } = yield* heldName(visit, query)
+    const { hex, name, record } = yield* knownName(visit, query)
+    const { expired, outlook } = record
     const pending = yield* calls.call(NAME_PENDING, { name: hex, options: AS_HEX })
     const renewing = yield* calls.call(NAME_AUTORENEW, { options: NAME_AS_HEX })
     const value = bytesOfHex(record.value)
-    const isRenewed = renewedBy(renewing)(hex)
     return deskAnswer(visit, {
       title: titleName(name),
       at: "name",
@@ -252,24 +279,16 @@ export const namePage: DeskHandler = (visit) =>
           "busy",
           `${quantityOf(pending.length, "unconfirmed change")} of this name. The page shows the state before.`
         )
-      }${actsView(visit, { hex, name, isPending: pending.length > 0 })}<section class="card"><h2>Value</h2>${
+      }${
+        expired
+          ? outlook?.state === "free" && html`<p class="buttons">${actView(record, outlook)}</p>`
+          : actsView(visit, { hex, name, isPending: pending.length > 0 })
+      }<section class="card"><h2>${expired ? "Last value" : "Value"}</h2>${
         valueView(value, true, nameLink(name))
-      }</section>${lintView(name, value)}<section class="card"><h2>Record</h2>${
+      }</section>${programsView({ name, value, expired })}<section class="card"><h2>Record</h2>${
         recordView([
           ["Expires in", expiryOf(record, visit.frame)],
-          record.outlook === undefined ? undefined : ["State", html`The name ${visible(record.outlook.text)}.`],
-          [
-            "Renewal",
-            html`${
-              isRenewed
-                ? `On: the wallet is to renew it ${beforeExpiry(visit, record.height)}.`
-                : "Off: you renew it."
-            }<form class="inline" action="${deskLink("renew")}" method="post">${
-              tokenField(visit)
-            }<input type="hidden" name="hex" value="${hex}"> <button type="submit" name="which" value="${
-              isRenewed ? "off" : "on"
-            }">${isRenewed ? "Stop renewing it" : "Let the wallet renew it"}</button></form>`
-          ],
+          ["Renewal", renewalRow(visit, { hex, record, isOn: renewedBy(renewing)(hex) })],
           ["Last change", html`block ${record.height}`],
           ["Address", html`<code class="address">${record.address}</code>`],
           ["More", html`<a href="${nameLink(name)}">Its page in the explorer</a>`]

@@ -20,7 +20,7 @@ type Alert = ResultOf<typeof NAME_ALERTS>["names"][number]
 const BLOCK_SECONDS = 600
 
 /** One obvious act, where one helps. `one`: renews this name alone, in a form of the list. */
-const actView = ({ name: hex = "" }: Pick<OwnName, "name">, { state }: Pick<Outlook, "state">): Html => {
+export const actView = ({ name: hex = "" }: Pick<OwnName, "name">, { state }: Pick<Outlook, "state">): Html => {
   const name = bytesOfHex(hex)
   const of = html`<span class="out"> ${titleName(name)}</span>`
   switch (actOf(state)) {

@@ -1,5 +1,6 @@
 import { grouped } from "../base/quantities.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import { classify } from "../protocol/nameText.ts"
 import { type Finding, findingText, lint, type ProgramView } from "../values/lint.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
@@ -32,4 +33,20 @@ export const lintView = (name: Bytes, value: Bytes): Html => {
     findings.length > 0 &&
     html`<ul class="findings">${findings.slice(0, FINDINGS).map(findingItem)}${more(findings.length - FINDINGS)}</ul>`
   }${told.length > 0 && html`<dl class="record">${told.map(programRow)}</dl>`}</section>`
+}
+
+const seesNothing = (why: string): Html =>
+  html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> ${why}</p></section>`
+
+/** What programs see of a registered name: nothing once it has expired, whatever its value says. */
+export const programsView = (
+  { expired, name, value }: { readonly name: Bytes; readonly value: Bytes; readonly expired: boolean }
+): Html => {
+  if (expired) {
+    return seesNothing(
+      "Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value says."
+    )
+  }
+  const view = lintView(name, value)
+  return view === NOTHING && classify(name) !== "nonstandard" ? seesNothing("Its value has no records.") : view
 }

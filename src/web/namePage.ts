@@ -10,7 +10,7 @@ import { blocksToExpiry } from "../names/NameEntry.ts"
 import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { nameKey } from "../protocol/keys.ts"
-import { classify, encodeText } from "../protocol/nameText.ts"
+import { encodeText } from "../protocol/nameText.ts"
 import { changeText, deedOfChange } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { nameFault } from "../values/nameFault.ts"
@@ -19,7 +19,7 @@ import { ago, dated } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import type { PageBody } from "./layout.ts"
 import { nameEventsLink, nameLink, registerLink, transactionLink } from "./links.ts"
-import { lintView } from "./lintView.ts"
+import { programsView } from "./lintView.ts"
 import {
   absent,
   behind,
@@ -152,20 +152,6 @@ const history = (found: NameFound): Html =>
 <tbody>${found.history.map(historyRow(found))}</tbody>
 </table>${pager(found)}</section>`
 
-const seesNothing = (why: string): Html =>
-  html`<section id="lint" class="card" aria-labelledby="lint-title"><h2 id="lint-title">What programs see</h2><p><b>Nothing.</b> ${why}</p></section>`
-
-const programsOf = (found: NameFound): Html => {
-  const { record: { name, value } } = found
-  if (isGone(found)) {
-    return seesNothing(
-      "Resolvers, browsers and other programs treat an expired name as not registered, whatever its last value says."
-    )
-  }
-  const view = lintView(name, value)
-  return view === NOTHING && classify(name) !== "nonstandard" ? seesNothing("Its value has no records.") : view
-}
-
 /** The longest name that a command line and the desk are offered for. */
 const isOffered = (name: Bytes): boolean =>
   name.length > 0 && name.length <= MAX_NAME_LENGTH && nameFault(name) === undefined
@@ -214,7 +200,7 @@ export const nameView = (found: NameFound, { desk, full }: NameViewOptions): Htm
   const expired = isGone(found)
   return html`${behind(found)}${heading(name, stateBadge(found.record, found))}${
     standingView(found.record, { moment: found, more: owner(found) })
-  }${pending(found.pending, found.now)}${programsOf(found)}${
+  }${pending(found.pending, found.now)}${programsView({ name, value, expired })}${
     expired && freeView(name, { ...found, desk, expired })
   }<section id="value" class="card" aria-labelledby="value-title"><h2 id="value-title">${
     expired ? "Last value" : "Value"

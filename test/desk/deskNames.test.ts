@@ -196,15 +196,15 @@ describe("the renewal of a name", () => {
   it.live("is off for an exception to all names, on its page", () =>
     Effect.gen(function*() {
       const settings = [
-        [{ all: true, names: [] }, "On: the wallet is to renew it", "Stop renewing it"],
-        [{ all: true, names: [], except: [{ name: NAME }] }, "Off: you renew it", "Let the wallet renew it"],
-        [{ all: false, names: [{ name: NAME }] }, "On: the wallet is to renew it", "Stop renewing it"]
+        [{ all: true, names: [] }, "Stop renewing it"],
+        [{ all: true, names: [], except: [{ name: NAME }] }, "Let the wallet renew it"],
+        [{ all: false, names: [{ name: NAME }] }, "Stop renewing it"]
       ] as const
-      for (const [setting, word, button] of settings) {
+      for (const [setting, button] of settings) {
         const desk = TestDesk.make({ name_list: () => [OWN], name_autorenew: () => setting })
         yield* desk.login
         const { body } = yield* desk.ask({ path: `name?hex=${NAME}` })
-        assert.deepStrictEqual([body.includes(word), body.includes(button)], [true, true])
+        assert.include(body, button)
       }
     }))
 })

@@ -64,6 +64,37 @@ describe("the list of names", () => {
     }))
 })
 
+describe("the page of one name", () => {
+  const pageOf = (desk: TestDesk) => Effect.map(desk.ask({ path: `name?hex=${NAME}` }), mainOf)
+
+  it.live("has the words of each state, never the setting as a fact", () =>
+    Effect.gen(function*() {
+      for (const state of OUTLOOK_STATES) {
+        const own = withOutlook(state, "warning")
+        const body = yield* pageOf(yield* signedIn({ name_list: () => [own] }))
+        assert.include(body, `The name text of ${state} &lt;b&gt;`)
+        // The setting is on: only a button may say so.
+        assert.strictEqual(body.includes("before it expires"), state === "renews", state)
+      }
+      assert.include(yield* pageOf(yield* signedIn({ name_list: () => [OWN] })), "until the node has all blocks")
+    }))
+
+  it.live("says that programs see nothing of an expired name, and offers no change", () =>
+    Effect.gen(function*() {
+      const gone = { ...withOutlook("free", "alarm"), expired: true, expires_in: -3 }
+      const body = yield* pageOf(yield* signedIn({ name_list: () => [gone] }))
+      assert.include(body, "treat an expired name as not registered")
+      assert.notInclude(body, "192.0.2.1</code></li>")
+      assert.include(body, "Last value")
+      assert.include(body, ACTS.register)
+      for (const word of ["Change its value", "Stop renewing", "Transfer"]) assert.notInclude(body, word)
+      const held = yield* pageOf(yield* signedIn({ name_list: () => [OWN] }))
+      assert.include(held, "192.0.2.1</code></li>")
+      const other = yield* signedIn({ name_list: () => [{ ...gone, ismine: false }] })
+      assert.strictEqual((yield* other.ask({ path: `name?hex=${NAME}` })).status, 400)
+    }))
+})
+
 describe("the warning about names in danger", () => {
   const alert = { name: NAME, wallet: "", expires_in: 300, state: "locked", urgency: "alarm", text: "would <i>" }
 

@@ -15,6 +15,7 @@ import { linkPage, type LinkVisit, openLink } from "./linkPages.ts"
 import { ENDED, login, loginPage } from "./loginPages.ts"
 import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
+import { warned } from "./ownNames.ts"
 import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
 import { meant, register } from "./registerPages.ts"
 import { acknowledgeAlerts, cancel, renew } from "./renewPage.ts"
@@ -39,6 +40,8 @@ interface PageHandlers {
   readonly at: DeskPage
   readonly get?: DeskHandler
   readonly post?: DeskHandler
+  /** The script reads a part of it while a form is filled in. */
+  readonly isPart?: true
 }
 
 const PAGES: ReadonlyArray<PageHandlers> = [
@@ -46,14 +49,14 @@ const PAGES: ReadonlyArray<PageHandlers> = [
   { at: "name", get: namePage },
   { at: "register", get: register },
   { at: "edit", get: edit },
-  { at: "draft", post: draft },
+  { at: "draft", post: draft, isPart: true },
   { at: "write", post: write },
   { at: "transfer", get: transferPage, post: transfer },
   { at: "release", get: releasePage, post: release },
   { at: "renew", post: renew },
   { at: "cancel", post: cancel },
   { at: "acknowledge", post: acknowledgeAlerts },
-  { at: "meant", get: meant },
+  { at: "meant", get: meant, isPart: true },
   { at: "confirm", get: confirmPage, post: confirm },
   { at: "result", get: resultPage },
   { at: "payments", get: paymentsPage },
@@ -153,7 +156,11 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       }, visit.frame))
     }
 
-    const answerTo = (page: DeskPage, visit: DeskVisit, handler: DeskHandler): Effect.Effect<PageAnswer> =>
+    /** The handler's answer, or a page about its failure, with the warning about names in danger. */
+    const answerTo = ({ at: page, isPart }: PageHandlers, plain: DeskVisit, handler: DeskHandler) =>
+      Effect.flatMap(isPart === true ? Effect.succeed(plain) : warned(plain), (visit) => answerOf(page, visit, handler))
+
+    const answerOf = (page: DeskPage, visit: DeskVisit, handler: DeskHandler): Effect.Effect<PageAnswer> =>
       handler(visit).pipe(
         Effect.catchAll(failed(visit, page)),
         Effect.catchAllDefect((defect) =>
@@ -250,8 +257,8 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
       // An address that only takes forms is opened by hand, or by the back button.
       if (handlers === undefined || handler === undefined) return Effect.succeed(redirect(deskPlace("names")))
       return form === undefined && session.wallet === undefined
-        ? Effect.flatMap(keepWallet(whole), () => answerTo(handlers.at, visitOf(session, request, given), handler))
-        : answerTo(handlers.at, whole, handler)
+        ? Effect.flatMap(keepWallet(whole), () => answerTo(handlers, visitOf(session, request, given), handler))
+        : answerTo(handlers, whole, handler)
     }
 
     return { serves: servesDesk, visit, readerOf: (cookie) => sessions.readerOf(cookie, now()) }

@@ -28,6 +28,8 @@ export interface FrameOf extends PlainFrame {
   /** `undefined` while none is chosen. */
   readonly wallet: string | undefined
   readonly formToken: string
+  /** The warning about names in danger; `undefined` without any. */
+  readonly danger?: Html | undefined
 }
 
 export interface DeskContent {
@@ -96,7 +98,9 @@ export const deskPage = (
         network: frame.network,
         ...("user" in frame ? { menu: sessionOf(at, frame) } : {})
       })
-    }<main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span>${
+    }<main id="main">${
+      "danger" in frame && frame.danger
+    }${main}</main><footer class="foot"><span>svcd ${version}</span>${
       "user" in frame && frame.user !== COOKIE_USER && html`<span>You are ${frame.user}</span>`
     }<a href="${HOME}">The node and its explorer</a></footer>`
   })

@@ -4,7 +4,6 @@ import { quantityOf, spanText } from "../base/quantities.ts"
 import { amountText } from "../protocol/amount.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
-import { NAME_ALERTS } from "../rpc/contract/wallet/alert.ts"
 import { GETBALANCES } from "../rpc/contract/wallet/balance.ts"
 import { NAME_LIST } from "../rpc/contract/wallet/nameWallet.ts"
 import { NAME_AUTORENEW, NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
@@ -25,7 +24,7 @@ import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { alertView, card } from "./frame.ts"
 import { nmc } from "./money.ts"
 import { bytesOfHex, expiryOf, ifTimed, listedHex, nameHeading, recordView, renewedBy, stepView } from "./nameViews.ts"
-import { actView, dangerView, formerView, ownRow } from "./ownNames.ts"
+import { actView, formerView, ownRow } from "./ownNames.ts"
 import {
   deskAnswer,
   type DeskHandler,
@@ -105,14 +104,12 @@ export const ownNamesPage: DeskHandler = (visit) =>
       ...pending.map(({ name }) => name),
       ...renewals.filter(({ state }) => state === "waiting" || state === "sent").map(({ name }) => name)
     ])
-    const alerts = yield* unless(calls.call(NAME_ALERTS, { options: NAME_AS_HEX }), ["forbidden"])
-    const alerted = alerts?.complete === true ? alerts.names : []
     const { hidden, shown: running } = yield* registrationsToShow(registrations)
     const toCome = mine.untrusted_pending.units + mine.immature.units
     return deskAnswer(visit, {
       title: "Names",
       at: "names",
-      main: html`<h1>Names</h1>${dangerView(visit, alerted)}${lockNote(state, alerted.length > 0)}${
+      main: html`<h1>Names</h1>${lockNote(state, visit.frame.danger !== undefined)}${
         quietLine([
           own.length > 0 && quantityOf(own.length, "name"),
           mine.trusted.units > 0 && nmc(mine.trusted),

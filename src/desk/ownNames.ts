@@ -1,12 +1,14 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { actOf, isAlarming } from "../base/outlookWords.ts"
 import { quantityOf, spanText } from "../base/quantities.ts"
-import type { NAME_ALERTS } from "../rpc/contract/wallet/alert.ts"
+import { NAME_ALERTS } from "../rpc/contract/wallet/alert.ts"
 import type { ResultOf } from "../rpc/method/calling.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { nameLink } from "../web/links.ts"
 import { shortValue } from "../web/valueView.ts"
 import { titleName, visible } from "../web/visible.ts"
-import type { OwnName } from "./answers.ts"
+import { NAME_AS_HEX, type OwnName } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { card } from "./frame.ts"
 import { bytesOfHex, ifTimed, lifeOf, listedHex } from "./nameViews.ts"
@@ -89,7 +91,7 @@ export const formerView = (names: ReadonlyArray<OwnName>): Html =>
 const MOST_ALERTED = 10
 
 /** Stays until the owner says that they know. */
-export const dangerView = (visit: DeskVisit, names: ReadonlyArray<Alert>): Html => {
+const dangerView = (visit: DeskVisit, names: ReadonlyArray<Alert>): Html => {
   if (names.length === 0) return NOTHING
   const shown = names.slice(0, MOST_ALERTED)
   return html`<section class="alert attention danger" role="alert" aria-labelledby="danger"><h2 id="danger">${
@@ -106,3 +108,17 @@ export const dangerView = (visit: DeskVisit, names: ReadonlyArray<Alert>): Html 
     shown.length === 1 ? "the name" : "these names"
   }.</span></form></section>`
 }
+
+/**
+ * With the names in danger in the frame of its pages: none while blocks are missing, or if the user may not see them.
+ * A page is never worse for a warning that fails.
+ */
+export const warned = (visit: DeskVisit): Effect.Effect<DeskVisit> =>
+  Effect.map(
+    Effect.option(visit.calls.call(NAME_ALERTS, { options: NAME_AS_HEX })),
+    Option.match({
+      onNone: () => visit,
+      onSome: ({ complete, names }) =>
+        complete && names.length > 0 ? { ...visit, frame: { ...visit.frame, danger: dangerView(visit, names) } } : visit
+    })
+  )

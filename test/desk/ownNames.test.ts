@@ -95,7 +95,7 @@ describe("the page of one name", () => {
     }))
 })
 
-describe("the warning about names in danger", () => {
+describe("the warning on each page", () => {
   const alert = { name: NAME, wallet: "", expires_in: 300, state: "locked", urgency: "alarm", text: "would <i>" }
 
   it.live("stays until the owner says so, about the names that it shows", () =>
@@ -115,6 +115,32 @@ describe("the warning about names in danger", () => {
       // Nothing at all would mean all of them.
       yield* desk.ask({ path: "acknowledge", fields: { token, hex: "zz" } })
       assert.lengthOf(desk.called("name_acknowledge"), 1)
+    }))
+
+  it.live("is on every page, once, and is asked for once a page", () =>
+    Effect.gen(function*() {
+      const desk = yield* signedIn({
+        name_list: () => [OWN],
+        name_alerts: () => ({ names: [alert], complete: true })
+      })
+      const pages = ["names", `name?hex=${NAME}`, "register", `edit?hex=${NAME}`, `transfer?hex=${NAME}`, "payments"]
+      for (const path of [...pages, "receive", "send", "wallet", "choose", "words", "confirm?id=none", "name?hex=zz"]) {
+        const before = desk.called("name_alerts").length
+        const body = mainOf(yield* desk.ask({ path }))
+        assert.lengthOf(body.split("A name is in danger"), 2, path)
+        assert.strictEqual(desk.called("name_alerts").length, before + 1, path)
+      }
+      // A part of a page, asked for while the owner types.
+      assert.notInclude((yield* desk.ask({ path: "meant?name=example" })).body, "in danger")
+      // A form that comes back with what is wrong.
+      assert.include((yield* desk.send("send", { address: "x", amount: "x" })).body, "in danger")
+    }))
+
+  it.live("never costs the page", () =>
+    Effect.gen(function*() {
+      const desk = yield* signedIn({ name_alerts: () => new Refused(-4, "scanning") })
+      const { body, status } = yield* desk.ask({ path: "payments" })
+      assert.deepStrictEqual([status, body.includes("in danger")], [200, false])
     }))
 
   it.live("is silent while blocks are missing, and for a user who may not see it", () =>

@@ -6,11 +6,11 @@ import { type Figures, type Goal, goalLines } from "./goals.ts"
 const TITLE = "# Performance\n"
 
 const PREFACE =
-  `The costs of svcd, for operators and contributors. The first table has the figures that svcd is judged by, taken from the sections below. \`ratio\` is svcd to the reference node; \`held\` is "yes" if the figure is within its bar.
+  `What svcd costs, for operators and contributors. The first table lists the figures that svcd is judged by, taken from the sections below. \`ratio\` compares svcd with the reference node; \`held\` is "yes" if the figure meets its bar.
 `
 
 const READING =
-  `Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which also writes the section. Without a section, the bench measures all of them.
+  `Each section has the figures of one run of \`npm run bench -- --SECTION --write\`, which also updates the section. Without \`--SECTION\`, the bench measures all of them.
 A section without a line "Measured on" was measured on or before 2026-11-21. A goal is a target for a figure; "Misses" lists the
 figures that fall short.
 

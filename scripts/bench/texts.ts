@@ -44,14 +44,14 @@ worker threads, and \`scriptsAssumed\` the same without script checks. \`assumed
 
 \`parse\` reads the blocks and computes transaction ids and merkle roots. It is compared with hashing alone: the same double SHA-256 over the
 same bytes, once with the function of Node.js (\`nativeHashSeconds\`) and once with that of svcd (\`ownHashSeconds\`), which is faster. \`ratioToNative\` and
-\`ratioToOwn\` are these times divided by the time of parsing. At 1, parsing costs nothing but the hashes.`,
+\`ratioToOwn\` are these times divided by the time of parsing. At 1, parsing costs no more than the hashes.`,
     goals: [["assumedToChecked", ">=", 3], ["*.peakMemoryMB", "<=", 200], ["parse.ratioToNative", ">=", 0.5]]
   },
   {
     flag: "growth",
     title: GROWTH_TITLE,
     text:
-      `A generated chain, imported in one process. The chain is deterministic, takes a few minutes to generate and is kept outside of the project, in \`SVCD_BENCH_CACHE\`. The
+      `A generated chain, imported in one process. The chain is deterministic, takes a few minutes to generate and is kept outside the project, in \`SVCD_BENCH_CACHE\`. The
 figures are the CPU time of all threads per block in several tenths of the chain, the resident memory after each, and the peak memory. All blocks
 need the same work: 11.5 transactions with names on average, 9.2 of them signed. Then the chain is imported in parts, with scripts assumed valid.
 \`diskToBlocks\` is the size of all files divided by the size of the blocks so far, and \`openSeconds\` the time until a new process has opened
@@ -74,7 +74,7 @@ over HTTP, one after the other: of an unspent output (\`gettxout\`), of a name (
       `Imports of the same chain, in turns: without any index (even those of [search](search.md)), with each one, and with all. \`cpuSeconds\` includes all
 threads. \`timesCpu\` and \`timesSeconds\` are median ratios to the run without an index in the same round.
 \`coinStats\` costs more than the others, because the set hash multiplies numbers of 3,072 bits for each created or
-spent coin. The search indexes are built in the background, mostly after an import; the section Search has their time.`,
+spent coin. The search indexes are built in the background, mostly after an import; the Search section has their time.`,
     goals: [["*.timesCpu", "<=", 1.1], ["all.timesSeconds", "<=", 1.1]]
   },
   {
@@ -164,7 +164,7 @@ on the disk. \`syncedFilesPerSecond\` is the rate at which the same disk syncs s
     title: "Search",
     text:
       `One page of 100 names for each of 400 searches per kind, among a million names, expired ones included. \`everyName\` searches for a text that is in every
-value, and reads pages all over the list. \`importSeconds\` is the time of the follower, which defers the indexes to the
+value, and reads pages across the whole list. \`importSeconds\` is the time of the follower, which defers the indexes to the
 background while many names arrive. \`buildSeconds\` is the time that the background then needs.`,
     goals: [["*.p99Milliseconds", "<", 50], ["expiring.p99Milliseconds", "<", 10]]
   },
@@ -180,8 +180,8 @@ background while many names arrive. \`buildSeconds\` is the time that the backgr
     flag: "pages",
     title: "Pages",
     text:
-      `The pages of the [status page and explorer](status-page.md). Pages about names are made in the process, among a million names; pages about blocks are read over HTTP, on
-the chain of the import with \`-txindex\`. \`nameShow\` measures \`name_show\` alone and while two readers load pages of blocks. \`kB\` is the largest page with style and
+      `The pages of the [status page and explorer](status-page.md). Pages about names are rendered in the process, among a million names; pages about blocks are read over HTTP, on
+the chain of the import with \`-txindex\`. \`nameShow\` measures \`name_show\` alone and while two readers load pages of blocks. \`kB\` is the size of the largest page, including style and
 script. The names are generated once, in \`SVCD_BENCH_CACHE\`. \`paint\` is the largest contentful paint of 20 loads in Chromium on the same machine. \`besideImport\` compares
 pairs of whole imports, one of them with an open overview page that reloads every five seconds: the CPU seconds of the node until the tip, and the median
 ratio.`,
@@ -198,7 +198,7 @@ ratio.`,
     flag: "cli",
     title: "Commands",
     text:
-      `Median CPU time (user and system) and elapsed time of 30 calls of each program, in milliseconds, with a running regtest node. The compile cache of
+      `Median CPU time (user and system) and elapsed time of 30 runs of each program, in milliseconds, with a running regtest node. The compile cache of
 svcd-cli is warm. \`node -e 0\` is a program that does nothing.
 \`svcdFirstAnswerMilliseconds\` is the time from the start of svcd on an existing directory to its first answer.`,
     goals: [["cpuMilliseconds.svcd-cli *", "<=", 120], ["milliseconds.svcd-cli getblockcount", "<=", 100], [

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 
-/** From the outside in: user, address, connection. Callers with the same share wait in one line. */
+/** From the widest to the narrowest: user, address, connection. Callers with the same share wait in one line. */
 export type PlaceShare = ReadonlyArray<string>
 
 export interface PlaceLimits {
   readonly total: number
-  /** Most places for one user. Below `total`, places are left for others. */
+  /** The maximum for one user. If it is below `total`, one user cannot take every place. */
   readonly each: number
 }
 
@@ -40,7 +40,7 @@ export class FairPlaces {
     return this.#all.waiting
   }
 
-  /** Calls `begin` once there is a place, now or later. Returns how to give the place back or stop waiting. */
+  /** Calls `begin` as soon as a place is free. Returns a function that gives the place back or stops waiting. */
   enter(share: PlaceShare, begin: () => void): () => void {
     const lines = this.#linesOf(share)
     const line = lines[lines.length - 1] ?? this.#all
@@ -112,7 +112,7 @@ export class FairPlaces {
     }
   }
 
-  /** Removes the next caller from its line; `undefined` if none may have a place. */
+  /** Removes the next caller from its line; `undefined` if no waiting caller may have a place. */
   #next(): (() => void) | undefined {
     let line = this.#all
     let most = this.#limits.each

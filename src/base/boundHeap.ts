@@ -2,13 +2,13 @@ import process from "node:process"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
 
 /**
- * Bounds of V8 for a node. V8 optimizes for speed: a sync fills the young generation and doubles the heap before a full
- * collection, which takes 50 MB more for 3 % less processor time.
+ * V8's heap limits for a node. By default, V8 favors speed: a sync fills the young generation and doubles the heap
+ * before a full collection, which takes 50 MB more memory for 3 % less CPU time.
  */
 
 /**
- * Bytes of both halves of the young generation, which V8 lets grow beyond 32 MiB. Growth at a thread's start doubles
- * this.
+ * Bytes of both halves of the young generation, which V8 would let grow beyond 32 MiB. Growth at a thread's start
+ * doubles this.
  */
 export const YOUNG_BYTES = 4 * 1024 * 1024
 
@@ -19,7 +19,7 @@ const GROWTH = "--heap-growing-percent=50"
 const TWICE = "--semi-space-growth-factor=2"
 const NO_MORE = "--semi-space-growth-factor=1"
 
-/** Rounds of live objects, and objects per round, that grow the young generation; some ten rounds are needed. */
+/** Live objects make the young generation grow: at most this many rounds, where some ten are needed. */
 const ROUNDS = 200
 const OBJECTS = 2_000
 
@@ -28,7 +28,7 @@ const youngBytes = (): number =>
 
 const LOOK_EVERY = 1_000
 
-/** The share of time that a thread has to work before its young generation is restored. */
+/** The event loop utilization above which a thread's young generation is restored. */
 const AT_WORK = 0.1
 
 const enlarge = (target: number): void => {
@@ -41,9 +41,9 @@ const enlarge = (target: number): void => {
 }
 
 /**
- * Restores the young generation, which V8 shrinks when a thread waits or its memory is released: it would then be
- * collected four times as often, with old objects. One step of growth takes some milliseconds. `room` is the thread's
- * initial size: a heap of 256 MB, as in a container of 512, cannot hold all of `YOUNG_BYTES`, and each try would take
+ * Restores the young generation, which V8 shrinks when a thread is idle or its memory is released. A small one is
+ * collected four times as often, with old objects. A growth step takes a few milliseconds. `room` is the thread's
+ * initial size: a 256 MB heap, as in a 512 MB container, cannot hold all of `YOUNG_BYTES`, and each attempt would take
  * 100 ms.
  */
 const keepRoom = (room: number): void => {
@@ -62,15 +62,15 @@ const hasChosen = (): boolean =>
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /semi[-_]space/.test(option))
 
 /**
- * Bounds the heap of this thread, within milliseconds; call it once, before the program loads. V8 reads the young
+ * Limits the heap of this thread, which takes milliseconds. Call it once, before the program loads. V8 reads the young
  * generation's size only when a thread starts, but its growth factor at any time. A user's `--max-semi-space-size`
- * stays.
+ * takes precedence.
  */
 export const boundHeap = (): void => {
   setFlagsFromString(GROWTH)
   if (hasChosen()) return
   enlarge(YOUNG_BYTES)
-  // A starting thread resets the factor for all threads. Its own limit is set where it is started.
+  // A new thread resets the factor for all threads. Its own limit is set by the code that starts it.
   process.on("worker", (worker) => worker.once("online", () => setFlagsFromString(NO_MORE)))
   keepRoom(Math.min(YOUNG_BYTES, youngBytes()))
 }

@@ -1,28 +1,28 @@
 import { dayText, quantityOf } from "./quantities.ts"
 
 /**
- * What becomes of a wallet's name, in words: for RPC, log, alerts, the desk and `svcd-cli`, which does not load the
- * wallet. `wallet/names/outlook.ts` decides; no other file has words for it.
+ * The outlook of a wallet's name as text, for RPC, log, alerts, the desk and `svcd-cli`, which does not load the
+ * wallet. `wallet/names/outlook.ts` decides the state; only this file describes it.
  */
 
 export const OUTLOOK_STATES = [
   /** The wallet renews it in time. */
   "renews",
-  /** The wallet would renew it, but is locked, or will be when the renewal is due. */
+  /** The wallet would renew it, but is locked or will be locked when the renewal is due. */
   "locked",
-  /** The wallet has no private keys: it makes the renewal in time, and its owner signs it elsewhere. */
+  /** The wallet has no private keys. It creates the renewal in time, and the owner signs it elsewhere. */
   "unsigned",
   "no-coins",
-  /** The wallet tried to renew it, and failed for another reason. */
+  /** The wallet failed to renew it for another reason. */
   "failing",
   "by-hand",
-  /** An operation that renews it is unconfirmed. */
+  /** A renewal is unconfirmed. */
   "pending",
-  /** An operation that gives it to another owner is unconfirmed. */
+  /** A transfer to another owner is unconfirmed. */
   "leaving",
   /** It expires with the next block, so no block can renew it. */
   "too-late",
-  /** Expired, and registered by nobody since. */
+  /** Expired, and not registered again. */
   "free",
   /** Expired, and registered by another owner since. */
   "taken",
@@ -75,7 +75,7 @@ const COLUMN: Readonly<Record<OutlookState, string>> = {
 
 const isOutlookState = (word: string): word is OutlookState => OUTLOOK_STATES.some((state) => state === word)
 
-/** For a column of a table. The word of a newer daemon stays as it is. */
+/** For a table column. Unknown states, which a newer daemon may send, are shown as they are. */
 export const outlookColumn = (state: string): string => isOutlookState(state) ? COLUMN[state] : state
 
 /** Follows the name: "d/example" + " " + text. */

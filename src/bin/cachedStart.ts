@@ -20,8 +20,8 @@ import { Script } from "node:vm"
 import { crc32 } from "node:zlib"
 
 /**
- * Runs a bundled program with V8 code of an earlier start: compiling is a third of the start time. The build puts this
- * file between the user's file and the program; it loads nothing of svcd.
+ * Runs a bundled program with V8's compiled code from an earlier start, because compiling takes a third of the start
+ * time. The build puts this file between the file that users start and the program. It loads nothing else of svcd.
  */
 
 const SUM_BYTES = 4
@@ -33,8 +33,8 @@ const OLD = 30 * DAY
 const OLD_DRAFT = DAY
 
 /**
- * CRC-32, to find damage. Against forged code, which could include the sum, only the file's owner and mode help. A
- * digest would take 3 ms of each start, to load Node's module for cryptography.
+ * CRC-32, which detects damage. It cannot detect forged code, which could include a valid sum; the checks of owner and
+ * mode prevent that. A digest would add 3 ms to each start, to load Node's crypto module.
  */
 const sumOf = (content: string | Uint8Array): Buffer => {
   const sum = Buffer.alloc(SUM_BYTES)
@@ -43,9 +43,9 @@ const sumOf = (content: string | Uint8Array): Buffer => {
 }
 
 /**
- * The directory of kept code; `undefined` to keep none. A systemd service has its own (`CacheDirectory=`). Relative
- * paths do not count, as in the XDG specification. New directories are private. `keep` does not write where others own
- * or can write the directory, and `readKept` refuses such files.
+ * The cache directory; `undefined` for no cache. A systemd service has its own (`CacheDirectory=`). Relative paths are
+ * ignored, as the XDG specification requires. New directories are private. `keep` does not write to a directory that
+ * other users own or can write to, and `readKept` refuses such files.
  */
 const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
   const { CACHE_DIRECTORY = "", HOME = "", NODE_DISABLE_COMPILE_CACHE = "", XDG_CACHE_HOME = "" } = env
@@ -56,11 +56,11 @@ const cacheFolder = (env: NodeJS.ProcessEnv): string | undefined => {
   return isAbsolute(HOME) ? join(HOME, ".cache", "svcd") : undefined
 }
 
-/** Whether the user owns it, and no other may write it. */
+/** Whether the user owns it, and nobody else can write to it. */
 const isOwn = ({ mode, uid }: Stats): boolean =>
   (mode & 0o022) === 0 && (process.getuid === undefined || uid === process.getuid())
 
-/** `undefined` if there is none, if it is damaged, or if another user may have written it. */
+/** `undefined` if the file is missing or damaged, or if another user may have written it. */
 const readKept = (path: string): Buffer | undefined => {
   let descriptor: number | undefined
   try {
@@ -90,7 +90,7 @@ const removeOld = (folder: string): void => {
   }
 }
 
-/** Writes a draft, which then replaces the kept code. Makes the code only if it can be written. */
+/** Writes a draft, which then replaces the old code. Calls `makeCode` only if the draft can be written. */
 const replace = (path: string, makeCode: () => Buffer): void => {
   const draft = `${path}.${process.pid.toString(16)}${process.hrtime.bigint().toString(16)}`
   const descriptor = openSync(
@@ -115,10 +115,10 @@ const replace = (path: string, makeCode: () => Buffer): void => {
 const keep = (path: string, makeCode: () => Buffer): void => {
   try {
     const folder = dirname(path)
-    // One after the other: below /proc, a recursive call never ends.
+    // One level at a time, because a recursive mkdir below /proc never returns.
     for (const each of [dirname(folder), folder]) {
       if (existsSync(each)) continue
-      // With `sudo` and a user's HOME, a directory of root would obstruct the user's own starts.
+      // With `sudo` and the user's HOME, a directory owned by root would block the user's own cache.
       if (process.getuid?.() === 0 && statSync(dirname(each)).uid !== 0) return
       mkdirSync(each, { mode: 0o700 })
     }
@@ -140,12 +140,12 @@ export interface Kept {
 }
 
 /**
- * Runs the program in CommonJS beside a file, such as svcd-cli.main.cjs beside svcd-cli.cjs, and returns its exports.
- * Its text is ASCII. V8 keeps the functions that ran, separately for each command; the first argument that is a
- * command's name decides. Method calls share one. A wrong choice costs only time.
+ * Runs the CommonJS program beside a file, such as svcd-cli.main.cjs beside svcd-cli.cjs, and returns its exports. Its
+ * source is ASCII. V8 keeps only functions that ran, so each command has its own file, chosen by the first argument
+ * that is a command. RPC calls share one file. A wrong choice only costs time.
  *
- * `keepWhen` calls its argument, at most once, after everything that a start needs; by default at the end of the
- * process.
+ * `keepWhen` receives the function that writes the cache, and calls it at most once, when the start is complete. By
+ * default, it runs at the end of the process.
  */
 export const runCached = (
   { commands, digest, file }: Kept,

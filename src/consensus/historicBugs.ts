@@ -1,8 +1,8 @@
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 
-// Transactions of mainnet that broke the name rules but are in the chain (reference/protocol.md 4.9). Early software
-// did not forbid name outputs in other transactions, and misread some inputs.
+// Mainnet transactions that break the name rules but are in the chain (reference/protocol.md 4.9). Early software
+// allowed name outputs in other transactions and misread some inputs.
 
 /**
  * The effect of such a transaction, which passes the name checks:

@@ -1,6 +1,6 @@
 /**
  * The proof level of an answer about a name (docs/light.md). `work`: the operation is in the chain with the most work
- * since the anchor. `signatures`: in addition, each owner in the window was signed for by the one before. `full`: all
+ * since the anchor. `signatures`: in addition, each owner in the window signed the transfer to the next. `full`: all
  * rules since genesis.
  */
 export type ProofLevel = "work" | "signatures" | "full"

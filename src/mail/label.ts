@@ -11,19 +11,19 @@ import { classify } from "../protocol/nameText.ts"
 
 export const DEFAULT_NAMESPACE = "id/"
 
-/** Of a local part (RFC 5321, section 4.5.3.1.1). */
+/** The maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const MAX_LABEL = 64
 
 const LABEL = /^(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const NAMESPACE = /^[a-z0-9]+(?:-[a-z0-9]+)*\/$/
 
-/** With or without its slash: `id/`, `id`. Left: what is wrong. */
+/** Accepts a namespace with or without its slash. Left: what is wrong. */
 export const parseNamespace = (text: string): Either.Either<string, string> => {
   const namespace = text.endsWith("/") ? text : `${text}/`
   return NAMESPACE.test(namespace) && namespace.length + MAX_LABEL <= MAX_NAME_LENGTH
     ? Either.right(namespace)
-    : Either.left(`${quoted(text)} is not a namespace, as id/ is one: lower-case letters, digits, single hyphens`)
+    : Either.left(`${quoted(text)} is not a namespace such as id/: use lower-case letters, digits and single hyphens`)
 }
 
 const fits = ({ label, namespace }: { readonly namespace: string; readonly label: string }): boolean => {
@@ -43,6 +43,6 @@ export const nameOf = (
 
 export const labelProblem = ({ namespace, text }: { readonly namespace: string; readonly text: string }): string =>
   text.length > MAX_LABEL
-    ? `${quoted(text)} is too long for a label: ${MAX_LABEL} characters fit before the @ of an address`
-    : `${quoted(text)} is not a label: it has to be the part after ${namespace} in the name, ` +
-      "lower-case letters and digits with single hyphens between them"
+    ? `${quoted(text)} is too long for a label: use at most ${MAX_LABEL} characters`
+    : `${quoted(text)} is not a label: use the part of the name after ${namespace}, ` +
+      "in lower-case letters and digits with single hyphens between them"

@@ -31,7 +31,7 @@ import type { PeerControl } from "./PeerControl.ts"
 import { PeerHandlers } from "./PeerHandlers.ts"
 import { isLocal } from "./wire/netGroup.ts"
 
-/** Connections accepted per turn of the event loop, and the most that may wait. */
+/** Connections accepted per turn of the event loop, and the maximum that may wait. */
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
@@ -211,7 +211,7 @@ const make = (
         pardoned: ({ id, name }, { reason }) => {
           misbehavingPeers.increase()
           run(
-            Effect.logWarning("misbehaving peer not disconnected: it has the permission noban", {
+            Effect.logWarning("misbehaving peer not disconnected: it has the noban permission", {
               peer: name,
               id,
               reason

@@ -9,8 +9,8 @@ import { shownPath } from "../base/safeText.ts"
 import type { LogOutput } from "./logText.ts"
 
 /**
- * The log in a file. Each line is written at once, so that no entry is lost however the node ends. If the file cannot
- * be written, the node continues, and counts the lost lines.
+ * The log file. Each line is written immediately, so a crash loses no entry. If the file cannot be written, the node
+ * continues and counts the lost lines.
  */
 
 export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
@@ -18,13 +18,13 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogF
   reason: Schema.String
 }) {
   override get message(): string {
-    return `log file ${shownPath(this.path)}: ${this.reason}; -logfile names it`
+    return `log file ${shownPath(this.path)}: ${this.reason}; check -logfile`
   }
 }
 
 const WORDS: ErrorWords = new Map([
   ["EEXIST", "a part of the path is not a directory"],
-  ["ENOENT", "the system does not allow its directory to be made"],
+  ["ENOENT", "its directory cannot be created"],
   ["ENXIO", "no process reads from the pipe"]
 ])
 
@@ -32,7 +32,7 @@ const wordsFor = (error: unknown): string => reasonOf(codeOf(error), WORDS)
 
 const FILE_MODE = 0o600
 
-/** Does not wait for the reader of a pipe, nor make a terminal the daemon's own. */
+/** Without waiting for the reader of a pipe, and without acquiring a controlling terminal. */
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /** Creates missing directories. Throws as `node:fs` does. */
@@ -45,7 +45,7 @@ const END_OF_LINE = 0x0a
 
 export interface LogFileOptions {
   readonly path: string
-  /** Tells the operator in another way that the file cannot be written. Does not throw. */
+  /** Tells the operator by other means that the file cannot be written. Must not throw. */
   readonly complain: (message: string) => void
   readonly write?: (file: number, bytes: Uint8Array) => number
 }
@@ -57,7 +57,7 @@ export class LogFile implements LogOutput {
   private readonly complain: (message: string) => void
   private readonly write: (file: number, bytes: Uint8Array) => number
   private lost = 0
-  /** Whether the file ends within a line, because the disk was full. */
+  /** Whether the last line is incomplete, because the disk was full. */
   private torn = false
   private closed = false
 
@@ -76,7 +76,7 @@ export class LogFile implements LogOutput {
     } catch (error) {
       this.lost += 1
       if (this.lost === 1) {
-        this.complain(`log file ${shownPath(this.path)} cannot be written: ${wordsFor(error)}; the node goes on`)
+        this.complain(`log file ${shownPath(this.path)} cannot be written: ${wordsFor(error)}; the node continues`)
       }
       return
     }
@@ -86,7 +86,7 @@ export class LogFile implements LogOutput {
   private append(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       const taken = this.write(this.file, bytes.subarray(at))
-      if (taken === 0) throw new Error("it takes nothing")
+      if (taken === 0) throw new Error("no bytes were written")
       at += taken
       this.torn = bytes[at - 1] !== END_OF_LINE
     }
@@ -99,7 +99,7 @@ export class LogFile implements LogOutput {
   }
 
   /**
-   * Opens the path again, as after a rotation of logs. Returns the error, in which case lines still go to the old file.
+   * Reopens the path, for log rotation. If that fails, returns the error and keeps writing to the old file.
    */
   reopen(): string | undefined {
     try {

@@ -71,7 +71,7 @@ describe("a daemon with a log file", () => {
       const folder = yield* directory
       const ended = yield* run("svcd", "-network=regtest", "-datadir", join(folder, "data"), "-logfile", folder)
       assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
-      assert.strictEqual(ended.stderr, `Error: log file ${folder}: it is a directory; -logfile names it\n`)
+      assert.strictEqual(ended.stderr, `Error: log file ${folder}: it is a directory; check -logfile\n`)
       assert.isFalse(existsSync(join(folder, "data")))
     }))
 })

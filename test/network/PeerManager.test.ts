@@ -11,7 +11,7 @@ import { freePort, memoryStore, NO_INFO, testNetwork } from "../support/peerMana
 import { messagesTo } from "../support/receive.ts"
 import { calls, connectTo, untilPeers } from "./managedPeers.ts"
 
-const WARNED = "misbehaving peer not disconnected: it has the permission noban"
+const WARNED = "misbehaving peer not disconnected: it has the noban permission"
 
 describe("PeerManager: inbound", () => {
   it.scoped("the manager admits, lists, counts and logs inbound peers", () =>

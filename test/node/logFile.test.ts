@@ -103,7 +103,7 @@ describe("LogFile", () => {
       }
       const { complaints, file } = opened(path, { write })
       for (const line of ["ab", "cd", "ef"]) file.writeLine(line)
-      assert.deepStrictEqual(complaints, [`log file ${path} cannot be written: the disk is full; the node goes on`])
+      assert.deepStrictEqual(complaints, [`log file ${path} cannot be written: the disk is full; the node continues`])
       room = 100
       for (const line of ["gh", "ij"]) file.writeLine(line)
       assert.deepStrictEqual(complaints.slice(1), [`log file ${path} can be written again; lines lost: 2`])
@@ -137,7 +137,7 @@ describe("LogFile", () => {
       withDirectoryAsync(async (directory) => {
         assert.strictEqual(
           await Effect.runPromise(reasonFor(directory)),
-          `log file ${directory}: it is a directory; -logfile names it`
+          `log file ${directory}: it is a directory; check -logfile`
         )
         writeFileSync(join(directory, "file"), "")
         assert.include(await Effect.runPromise(reasonFor(join(directory, "file", "a.log"))), "is not a directory")

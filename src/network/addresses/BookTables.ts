@@ -33,7 +33,7 @@ export interface TableCounts {
   readonly tried: number
 }
 
-/** An address has one tried slot or 1 to 8 new ones. Without one it is removed, so 81,920 is the limit. */
+/** An address has one tried slot or 1 to 8 new ones. Without a slot it is removed, so at most 81,920 fit. */
 export class BookTables {
   private readonly key: SipKey
   private readonly random: Random
@@ -75,7 +75,7 @@ export class BookTables {
     }
   }
 
-  /** In random order, generated lazily. The book must not change in the meantime. */
+  /** In random order, generated lazily. The book must not change during the iteration. */
   *shuffled(): Generator<BookEntry> {
     for (let i = 0; i < this.list.length; i++) {
       const entry = this.swap({ i, j: i + below(this.random, this.list.length - i) })
@@ -83,7 +83,7 @@ export class BookTables {
     }
   }
 
-  /** The first address in a random bucket, from a random position on. */
+  /** The first address in a random bucket, starting at a random position. */
   pick(table: "new" | "tried", networks: ReadonlySet<AddressNetwork> | undefined): BookEntry | undefined {
     const slots = table === "new" ? this.fresh : this.tried
     const bucket = below(this.random, slots.length / BUCKET_SIZE)
@@ -99,7 +99,7 @@ export class BookTables {
     return this.tried[this.triedSlot(entry)]
   }
 
-  /** Returns whether the address was not there and got the slot. `yields`: the holder gives it up. */
+  /** Returns whether the address was added. `yields` decides whether the holder of a full slot gives it up. */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
     const slot = slotOf(this.key, entry, { table: "new", bucket })
@@ -127,7 +127,7 @@ export class BookTables {
     if (old !== undefined) this.makeNew(old)
   }
 
-  /** Restores an entry into these new buckets or, without a list, into the tried table. */
+  /** Restores an entry to the given new buckets or, without a list, to the tried table. */
   restore(entry: BookEntry, buckets: ReadonlyArray<number> | undefined): void {
     if (this.entries.has(entry.key)) return
     if (buckets === undefined) {

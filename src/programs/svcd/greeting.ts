@@ -7,9 +7,9 @@ import { OPTIONS } from "../../config/options.ts"
 import type { Settings } from "../../config/settings.ts"
 import type { NodeStarted } from "../../node/daemon.ts"
 
-/** What a person at a terminal needs to know of a node that has started. The log does not have it. */
+/** What a person at a terminal needs to know after a start. It is not logged. */
 
-/** The flags by which svcd-cli finds this node; not those with credentials. */
+/** The flags that svcd-cli needs to find this node, without credentials. */
 const FINDING = ["network", "datadir", "rpcaddr"] as const
 
 const callOf = (argv: ReadonlyArray<string>): string => {
@@ -27,19 +27,19 @@ const pageLine = ({ rpc }: Settings): string => {
 }
 
 const syncLine = ({ chain, peers }: Settings, { height, initialDownload }: NodeStarted): string => {
-  if (chain.network === "regtest") return "This is a private chain (regtest): there is nothing to wait for."
-  if (peers.maxPeers === 0) return "It stays offline (-maxpeers 0) and does not learn of new blocks."
-  if (!initialDownload) return `It has the chain up to block ${grouped(height)} and catches up within minutes.`
+  if (chain.network === "regtest") return "This is a private chain (regtest), so there is nothing to wait for."
+  if (peers.maxPeers === 0) return "The node stays offline (-maxpeers 0) and receives no new blocks."
+  if (!initialDownload) return `The node has the chain up to block ${grouped(height)} and catches up within minutes.`
   return chain.sync === "light"
     ? "First sync: names resolve after a few minutes."
-    : "First sync: names usually resolve after a few minutes. The whole chain takes hours, on a slow disk a day or more."
+    : "First sync: names usually resolve after a few minutes. The whole chain takes hours, or over a day on a slow disk."
 }
 
 /** Three lines. `argv`: the flags of this start. */
 export const greeting = (settings: Settings, facts: NodeStarted, argv: ReadonlyArray<string>): string =>
   [
     pageLine(settings),
-    `State of the node: ${callOf(argv)} status. To stop it, press Ctrl-C.`,
+    `To check the node, run: ${callOf(argv)} status. To stop it, press Ctrl-C.`,
     syncLine(settings, facts),
     ""
   ].join("\n")

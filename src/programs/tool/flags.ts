@@ -18,7 +18,7 @@ interface Traits {
   readonly env?: string | undefined
 }
 
-/** The problem begins with the flag. It shows no secret: the kind of secrets accepts every text. */
+/** The message begins with the flag. It cannot show a secret, because secrets accept any text. */
 const decoded = <A, I>(name: string, { schema }: { readonly schema: () => Schema.Schema<A, I> }) => {
   const decode = Schema.decodeEither(schema())
   return (given: I): Either.Either<A, ValidationError.ValidationError> =>

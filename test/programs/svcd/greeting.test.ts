@@ -15,8 +15,8 @@ describe("the greeting of svcd on a terminal", () => {
   it("has three lines: the page, the state, and how long the first sync takes", () => {
     assert.deepStrictEqual(lines([]), [
       "Status page and explorer: http://127.0.0.1:8336/",
-      "State of the node: svcd-cli status. To stop it, press Ctrl-C.",
-      "First sync: names usually resolve after a few minutes. The whole chain takes hours, on a slow disk a day or more.",
+      "To check the node, run: svcd-cli status. To stop it, press Ctrl-C.",
+      "First sync: names usually resolve after a few minutes. The whole chain takes hours, or over a day on a slow disk.",
       ""
     ])
   })
@@ -29,16 +29,16 @@ describe("the greeting of svcd on a terminal", () => {
     assert.strictEqual(page, "Status page and explorer: http://127.0.0.1:18336/")
     assert.strictEqual(
       state,
-      "State of the node: svcd-cli -network testnet -datadir '/my data' -rpcaddr 0.0.0.0:18336 status. To stop it, press Ctrl-C."
+      "To check the node, run: svcd-cli -network testnet -datadir '/my data' -rpcaddr 0.0.0.0:18336 status. To stop it, press Ctrl-C."
     )
   })
 
   it.each<readonly [argv: ReadonlyArray<string>, initialDownload: boolean, line: RegExp]>([
-    [[], false, /^It has the chain up to block 800,000 and catches up/],
+    [[], false, /^The node has the chain up to block 800,000 and catches up/],
     [["-network", "regtest"], true, /nothing to wait for/],
-    [["-maxpeers", "0"], true, /^It stays offline/],
+    [["-maxpeers", "0"], true, /^The node stays offline/],
     [["-sync", "light"], true, /^First sync: names resolve after a few minutes\.$/]
-  ])("says about the sync what is true with %j, at the first time: %s", (argv, initialDownload, line) => {
+  ])("describes the sync with %j, initial download: %s", (argv, initialDownload, line) => {
     assert.match(lines(argv, { height: 800_000, initialDownload })[2] ?? "", line)
   })
 

@@ -16,12 +16,12 @@ import { readPubkey } from "../keyMethods.ts"
 import { descriptorProviderSteps } from "../scanObjects.ts"
 import { readTransactionInput } from "../transactionParams.ts"
 
-/** For inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
+/** For inputs that spend someone else's coins (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
 
 export const weightsIn = (inputs: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   inputs.filter((input) => input instanceof JsonObject && input.get("weight") !== undefined)
 
-/** Of an input without signatures, in a transaction with witnesses. */
+/** The weight of an input without signatures, in a transaction with witnesses. */
 const LEAST_WEIGHT = 165
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const

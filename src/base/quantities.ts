@@ -4,7 +4,7 @@ export const grouped = (value: number): string => String(Math.round(value)).repl
 export const quantityOf = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`
 
-/** In seconds, the longest first. The script of the pages uses the same. */
+/** In seconds, the longest first. The script of the pages uses the same units. */
 export const TIME_UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -29,7 +29,7 @@ export const spanText = (seconds: number): string => {
 
 const SIZES = ["B", "kB", "MB", "GB", "TB"] as const
 
-/** In units of thousands, not of 1024s: `1.2 MB`. */
+/** In powers of 1000, not of 1024: `1.2 MB`. */
 export const sizeText = (bytes: number): string => {
   let value = bytes
   let unit = 0

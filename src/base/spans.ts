@@ -23,7 +23,7 @@ export const withLoneSpan =
 
 const noTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-/** Makes a span only if the host has a tracer, for work that is shorter than its span. */
+/** Creates a span only if the host has a tracer, for work that takes less time than the span itself. */
 export const withTracedSpan =
   (name: string, options: Tracer.SpanOptions) => <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tracerWith((tracer) => tracer === noTracer ? work : Effect.withSpan(work, name, options))
@@ -36,7 +36,7 @@ export const spannedLayer =
         Scope.make(),
         (scope, exit) => withLoneSpan(names.close)(Scope.close(scope, exit))
       )
-      // A layer that the caller provides in several places stays one.
+      // A layer that the caller provides in several places is built only once.
       const known = yield* Layer.CurrentMemoMap
       return yield* withLoneSpan(names.open)(Layer.buildWithMemoMap(layer, known, scope))
     }))

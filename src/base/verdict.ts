@@ -2,12 +2,12 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
 /**
- * How a program handles any failure, as a schema annotation of the error class. `HttpApi` of @effect/platform finds the
- * status there. Callers can act on 400 to 422; 503 passes, or its operator has to act; 500, 501 and 502 concern the
- * service and its setup.
+ * How a program should handle an error, as a schema annotation of its class, where `HttpApi` of @effect/platform finds
+ * the status. Callers can act on 400 to 422. A 503 is temporary, or the operator has to act. 500, 501 and 502 concern
+ * the service and its setup.
  */
 export interface FailureVerdict {
-  /** Whether the same call can succeed later by itself. */
+  /** Whether the same call can succeed later, without any change. */
   readonly transient: boolean
   readonly status: number
 }

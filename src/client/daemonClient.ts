@@ -38,7 +38,7 @@ export interface DaemonClientOptions {
 
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
-const NO_SUBJECTS = "the daemon has no events: it is not svcd, or an older version"
+const NO_SUBJECTS = "the daemon has no events: it is not svcd, or it is an older version"
 
 export const make = (
   { daemon, network: wanted, requireProof }: DaemonClientConfig,

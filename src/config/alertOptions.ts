@@ -4,8 +4,8 @@ import { inGroup, listOption, oneOption } from "./optionRow.ts"
 
 export const ALERT_OPTIONS = inGroup("Names and wallet", {
   watch: listOption(Kind.textKind("NAME"), "names.watch", {
-    description: "name whose expiry the node reports beforehand, owned or not, registered or not; may be repeated",
-    defaultNote: "the names of name_watch alone"
+    description: "name whose expiry the node announces, even if it is unregistered or not yours; may be repeated",
+    defaultNote: "only the names of name_watch"
   }),
   alertmail: listOption(mailAddressKind, "alerts.mail", {
     description: "address that gets mail before names of the wallets and watched names expire; may be repeated",

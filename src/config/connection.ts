@@ -19,7 +19,7 @@ export const CONNECTION_OPTIONS = {
   rpcpassword: OPTIONS.rpcpassword
 }
 
-/** With the descriptions of a caller: where to call, not how to listen. */
+/** The same options, described for callers: where to connect, not how to listen. */
 export const CALLING_OPTIONS = {
   network: {
     ...CONNECTION_OPTIONS.network,
@@ -37,7 +37,7 @@ export const CALLING_OPTIONS = {
 
 export interface ConnectionSettings {
   readonly network: NetworkName
-  /** The source of the network; `undefined` if none names it, so that any daemon is right. */
+  /** The source of the network; `undefined` if no source sets it, so that any daemon is accepted. */
   readonly networkFrom: string | undefined
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }

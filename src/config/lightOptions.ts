@@ -13,13 +13,13 @@ export const LIGHT_OPTIONS = {
     }),
     anchor: oneOption(anchorKind, "chain.anchor", {
       description:
-        "block at which the headers of a light chain begin; none to begin at genesis, and without a light start of -sync full",
+        "block at which the headers of a light chain begin; none to begin at genesis, and for -sync full without a light start",
       defaultNote: "those of the network"
     })
   }),
   ...inGroup("Names and wallet", {
     requireproof: oneOption(Kind.choiceKind(["work", "signatures", "full"]), "answers.requireProof", {
-      description: "what an answer about a name has to rest on, if a call does not say it",
+      description: "minimum proof of an answer about a name, unless a call sets it",
       default: "work"
     })
   })

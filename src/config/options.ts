@@ -64,7 +64,7 @@ export const OPTIONS = {
       flagOnly: true
     }),
     completions: oneOption(Kind.optionalKind(Kind.choiceKind(SHELLS)), "command.completions", {
-      description: "print what makes a shell complete flags, and exit",
+      description: "print the completion script of a shell, and exit",
       flagOnly: true
     }),
     version: oneOption(Kind.onOffKind, "command.version", {
@@ -117,7 +117,7 @@ export const OPTIONS = {
       defaultNote: "no endpoint"
     }),
     metricsdetail: oneOption(Kind.onOffKind, "metrics.detail", {
-      description: "show all metrics, not only those that each node has"
+      description: "show all metrics, not only those that every node has"
     }),
     statuspage: oneOption(Kind.onOffKind, "rpc.statusPage", {
       description: "serve pages about the node, blocks and names to browsers on the RPC listener",
@@ -138,7 +138,7 @@ export const OPTIONS = {
       flagOnly: true
     }),
     loadsnapshot: oneOption(Kind.optionalKind(Kind.pathKind), "chain.loadSnapshot", {
-      description: "snapshot of the coins, as dumptxoutset writes it, to begin with",
+      description: "snapshot of the coins, written by dumptxoutset, to start from",
       flagOnly: true,
       defaultNote: "no snapshot"
     }),
@@ -151,11 +151,11 @@ export const OPTIONS = {
       defaultNote: "the network's own"
     }),
     minimumchainwork: oneOption(Kind.optionalKind(ChainKind.chainWork), "chain.minimumChainWork", {
-      description: "least work of a chain to download, in hexadecimal digits",
+      description: "minimum work of a chain to download, in hexadecimal digits",
       defaultNote: "the network's own"
     }),
     maxtipage: oneOption(Kind.integerKind({ min: 0, max: 9_223_372_036 }), "chain.maxTipAge", {
-      description: "largest age of the last block, in seconds, at which the node leaves the initial download",
+      description: "maximum age of the last block, in seconds, at which the node leaves the initial download",
       default: "86400"
     }),
     verifythreads: oneOption(Kind.optionalKind(Kind.integerKind({ min: 0, max: 64 })), "chain.verifyThreads", {
@@ -163,7 +163,7 @@ export const OPTIONS = {
       defaultNote: "processors - 1"
     }),
     dbcache: oneOption(Kind.integerKind({ min: 4, max: 65_536 }), "chain.dbCache", {
-      description: "memory for unspent coins, in MiB",
+      description: "memory for coins that are not stored yet, in MiB",
       default: "32"
     }),
     txindex: oneOption(Kind.onOffKind, "chain.txIndex", { description: "keep an index of all transactions" }),
@@ -186,7 +186,7 @@ export const OPTIONS = {
       flagOnly: true
     }),
     reindexnames: oneOption(Kind.onOffKind, "names.reindexNames", {
-      description: "build the search indexes of names again, in the background",
+      description: "rebuild the search indexes of names in the background",
       flagOnly: true
     }),
     prune: oneOption(ChainKind.pruneKind, "chain.prune", {
@@ -238,7 +238,7 @@ export const OPTIONS = {
     }),
     nowallet: oneOption(Kind.onOffKind, "wallet.noWallet", { description: "load no wallet at the start" }),
     limitnamechains: oneOption(Kind.integerKind({ min: 1, max: 60 }), "wallet.limitNameChains", {
-      description: "operations on one name that may wait for a block at once",
+      description: "unconfirmed operations on one name that a wallet may have at once",
       default: "1"
     })
   }),
@@ -252,7 +252,7 @@ export const OPTIONS = {
       env: "SVCD_LOG_LEVEL"
     }),
     logformat: oneOption(Kind.choiceKind(LOG_FORMATS), "log.format", {
-      description: "lines of text or of JSON",
+      description: "format of log lines: text or json",
       default: "text"
     }),
     debugsubsystem: oneOption(Kind.commaSeparatedKind(Kind.choiceKind(SUBSYSTEMS)), "log.debugSubsystems", {

@@ -40,7 +40,7 @@ export const PEER_OPTIONS = inGroup("Peers", {
     default: "1"
   }),
   onlynet: listOption(networkKind, "peers.onlyNet", {
-    description: "connect by itself only to peers in this network: ipv4, ipv6 or onion; may be repeated",
+    description: "look for peers only in this network: ipv4, ipv6 or onion; may be repeated",
     defaultNote: "all that can be reached"
   }),
   externalip: listOption(ownAddressKind, "peers.externalAddresses", {
@@ -59,7 +59,7 @@ export const PEER_OPTIONS = inGroup("Peers", {
     default: "60"
   }),
   bantime: oneOption(Kind.integerKind({ min: 1, max: 999_999_999 }), "answers.banTime", {
-    description: "seconds of a ban by setban without a time of its own",
+    description: "duration of a ban by setban that sets none, in seconds",
     default: "86400"
   }),
   maxuploadtarget: oneOption(uploadTargetKind, "peers.maxUploadTarget", {
@@ -68,16 +68,15 @@ export const PEER_OPTIONS = inGroup("Peers", {
   }),
   proxy: listOption(proxyKind, "peers.proxy", {
     description: "SOCKS5 proxy to peers, such as Tor's: HOST[:PORT] or unix:PATH, for all, or for one of " +
-      `${PROXIED_NETWORKS.join(", ")} with =NETWORK behind it; 0 for none; may be repeated`,
+      `${PROXIED_NETWORKS.join(", ")} followed by =NETWORK; 0 for none; may be repeated`,
     defaultNote: "no proxy"
   }),
   onion: oneOption(onionKind, "peers.onion", {
-    description: "SOCKS5 proxy to onion addresses alone: HOST[:PORT] or unix:PATH; 0 to connect to none of them",
+    description: "SOCKS5 proxy to onion addresses only: HOST[:PORT] or unix:PATH; 0 to connect to no onion address",
     defaultNote: "that of -proxy"
   }),
   proxyrandomize: oneOption(Kind.onOffKind, "peers.proxyRandomize", {
-    description:
-      "log in to the proxy with another name for each connection, so that Tor gives each a circuit of its own",
+    description: "use separate proxy credentials for each connection, so that Tor gives each its own circuit",
     default: "1"
   }),
   whitelist: listOption(whitelistKind, "peers.whitelist", {
@@ -86,20 +85,20 @@ export const PEER_OPTIONS = inGroup("Peers", {
     }, all, and the directions in and out; may be repeated`
   }),
   whitebind: listOption(whitebindKind, "peers.whitebind", {
-    description: "another address to listen on, and the permissions of the peers that connect to it; may be repeated"
+    description: "additional address to listen on, and the permissions of peers that connect to it; may be repeated"
   }),
   whitelistrelay: oneOption(Kind.onOffKind, "peers.whitelistRelay", {
-    description: "give relay to whitelisted peers without named permissions",
+    description: "give relay to whitelisted peers without explicit permissions",
     default: "1"
   }),
   whitelistforcerelay: oneOption(Kind.onOffKind, "peers.whitelistForceRelay", {
-    description: "give forcerelay to whitelisted peers without named permissions"
+    description: "give forcerelay to whitelisted peers without explicit permissions"
   }),
   blocksonly: oneOption(Kind.onOffKind, "peers.blocksOnly", {
-    description: "take no transactions from peers, except those with the permission relay"
+    description: "accept transactions only from peers with the permission relay"
   }),
   peerbloomfilters: oneOption(Kind.onOffKind, "peers.peerBloomFilters", {
-    description: "let peers set bloom filters for transactions and blocks, and ask for the mempool"
+    description: "let peers set bloom filters for transactions and blocks, and request the mempool"
   }),
   peerblockfilters: oneOption(Kind.onOffKind, "peers.peerBlockFilters", {
     description: "serve compact block filters to peers; needs -blockfilterindex"

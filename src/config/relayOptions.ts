@@ -30,12 +30,12 @@ const MEMPOOL_OPTIONS = inGroup("Mempool", {
     default: "0.001"
   }),
   persistmempool: oneOption(Kind.onOffKind, "mempool.persistMempool", {
-    description: "keep the mempool over a restart",
+    description: "keep the mempool across restarts",
     default: "1"
   }),
   incrementalrelayfee: oneOption(Kind.amountKind, "mempool.incrementalRelayFee", {
     description:
-      "fee that a replacement pays on top, and step of a full mempool's minimum fee, in NMC per 1000 virtual bytes",
+      "additional fee that a replacement pays, and step of a full mempool's minimum fee, in NMC per 1000 virtual bytes",
     default: "0.000001"
   }),
   dustrelayfee: oneOption(Kind.amountKind, "mempool.dustRelayFee", {
@@ -51,23 +51,23 @@ const MEMPOOL_OPTIONS = inGroup("Mempool", {
     default: "1"
   }),
   datacarriersize: oneOption(Kind.integerKind({ min: 0, max: 1_000_000 }), "mempool.dataCarrierSize", {
-    description: "bytes of all data outputs of a transaction together",
+    description: "maximum total size of the data outputs of a transaction, in bytes",
     default: "100000"
   }),
   permitbaremultisig: oneOption(Kind.onOffKind, "mempool.permitBareMultisig", {
-    description: "relay transactions with outputs of bare multisignatures",
+    description: "relay transactions with bare multisig outputs",
     default: "1"
   }),
   bytespersigop: oneOption(Kind.integerKind({ min: 1, max: 1_000_000 }), "mempool.bytesPerSigop", {
-    description: "weight that a signature operation counts for at least",
+    description: "minimum weight of a signature operation",
     default: "20"
   }),
   limitclustercount: oneOption(Kind.integerKind({ min: 1, max: 64 }), "mempool.limitClusterCount", {
-    description: "unconfirmed transactions that may depend on each other",
+    description: "maximum number of unconfirmed transactions that depend on each other",
     default: "64"
   }),
   limitclustersize: oneOption(Kind.integerKind({ min: 1, max: 1_000 }), "mempool.limitClusterSize", {
-    description: "size of these transactions together, in 1000 virtual bytes",
+    description: "maximum total size of these transactions, in 1000 virtual bytes",
     default: "101"
   })
 })
@@ -80,7 +80,7 @@ const MINING_OPTIONS = inGroup("Mining", {
       outside: (weight) => tooHeavy("blockmaxweight", weight)
     }),
     "mempool.blockMaxWeight",
-    { description: "maximum weight of the blocks that this node makes", default: String(MAX_BLOCK_WEIGHT) }
+    { description: "maximum weight of the blocks that this node creates", default: String(MAX_BLOCK_WEIGHT) }
   ),
   blockreservedweight: oneOption(
     Kind.integerKind({
@@ -93,7 +93,7 @@ const MINING_OPTIONS = inGroup("Mining", {
     }),
     "mempool.blockReservedWeight",
     {
-      description: "weight of these blocks that is kept for header and coinbase, as the mining software makes them",
+      description: "weight of these blocks reserved for header and coinbase, which the mining software adds",
       default: "8000"
     }
   ),

@@ -17,7 +17,7 @@ export const WALLET_OPTIONS = inGroup("Names and wallet", {
     default: "0.001"
   }),
   fallbackfee: oneOption(Kind.optionalKind(Kind.amountKind), "wallet.fallbackFee", {
-    description: "fee where the node has no estimate, in NMC per 1000 virtual bytes; 0 to refuse the payment",
+    description: "fee while the node has no estimate, in NMC per 1000 virtual bytes; 0 to refuse the payment",
     defaultNote: "0, on regtest 0.001"
   }),
   discardfee: oneOption(Kind.amountKind, "wallet.discardFee", {
@@ -25,19 +25,20 @@ export const WALLET_OPTIONS = inGroup("Names and wallet", {
     default: "0.0001"
   }),
   consolidatefeerate: oneOption(Kind.amountKind, "wallet.consolidateFeeRate", {
-    description: "fee rate up to which payments spend more coins than they need, in NMC per 1000 virtual bytes",
+    description:
+      "fee rate up to which payments spend more coins than needed, to consolidate them, in NMC per 1000 virtual bytes",
     default: "0.01"
   }),
   maxtxfee: oneOption(Kind.amountKind, "wallet.maxTxFee", {
-    description: "maximum fee of a transaction of a wallet, in NMC",
+    description: "maximum fee of a wallet transaction, in NMC",
     default: "0.1"
   }),
   txconfirmtarget: oneOption(Kind.integerKind({ min: 1, max: 1_008 }), "wallet.txConfirmTarget", {
-    description: "blocks within which transactions of wallets should be confirmed",
+    description: "blocks within which wallet transactions should be confirmed",
     default: "6"
   }),
   walletrbf: oneOption(Kind.onOffKind, "wallet.walletRbf", {
-    description: "let payments be replaced (BIP 125)",
+    description: "make payments replaceable (BIP 125)",
     default: "1"
   }),
   keypool: oneOption(Kind.integerKind({ min: 0, max: 100_000 }), "wallet.keypool", {
@@ -52,7 +53,7 @@ export const WALLET_OPTIONS = inGroup("Names and wallet", {
     description: "let payments spend all coins of an address together, for privacy"
   }),
   maxapsfee: oneOption(Kind.amountKind, "wallet.maxApsFee", {
-    description: "what a payment may cost more if it then spends all coins of an address together, in NMC",
+    description: "maximum extra cost at which a payment spends all coins of an address together, in NMC",
     default: "0"
   }),
   walletrejectlongchains: oneOption(Kind.onOffKind, "wallet.walletRejectLongChains", {

@@ -22,7 +22,7 @@ import { UNLIMITED } from "./permissions.ts"
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
   /** With the actual port if port 0 was configured. */
   readonly address: Address
-  /** Refuses new requests and waits, up to a time, for running ones, before their services close. */
+  /** Refuses new requests and waits for running ones, up to a time limit, before their services close. */
   readonly drain: Effect.Effect<void>
 }>() {}
 
@@ -34,9 +34,9 @@ export interface RpcServerConfig {
   readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** Further addresses to listen on. */
   readonly binds?: ReadonlyArray<Address>
-  /** Networks of allowed callers; without any, all. */
+  /** Networks of allowed callers; empty to allow all. */
   readonly allowed?: ReadonlyArray<CallerNet>
-  /** What users may call; without it, everything. */
+  /** What users may call; everything by default. */
   readonly permissions?: PermissionSettings
   /** Requests per minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number

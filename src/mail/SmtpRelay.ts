@@ -125,7 +125,7 @@ const makeRelay = (
 /** A bounce is named after the message that it reports on. */
 const REPORT = /^(?<original>.+)-r\d+$/
 
-/** Before any delivery: the relay may have been killed between writing a bounce and recording that. */
+/** Runs before any delivery, because the relay may have been killed after writing a bounce and before noting that. */
 const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {
     const ids = new Set(found.map(({ id }) => id))
@@ -159,6 +159,6 @@ export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
   readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 
-/** On release it stops accepting, waits up to `drainTime` for transactions, and leaves the rest in the spool. */
+/** On release, stops accepting mail, waits up to `drainTime` for transactions, and leaves the rest in the spool. */
 export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, BindFailed | StorageFailure, Recipients> =>
   Layer.scoped(SmtpRelay, withLoneSpan("svcd.mail.open")(makeRelay(config)))

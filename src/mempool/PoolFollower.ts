@@ -35,7 +35,7 @@ export interface PoolFollowerParts {
 }
 
 /**
- * Keeps the pool on the chain. A connected block removes its transactions. After a reorg, the transactions of
+ * Keeps the pool in step with the chain. A connected block removes its transactions. After a reorg, the transactions of
  * disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
 export const makePoolFollower = (
@@ -75,7 +75,7 @@ export const makePoolFollower = (
     )
 
   /**
-   * The blocks above `to` in chain order. Beyond the byte limit, the highest are left out, as no staying block needs
+   * The blocks above `to` in chain order. Beyond the byte limit, the highest are left out, because no other block needs
    * them. Of a branch that the operator invalidated, only the highest `MAX_INVALIDATED` are taken.
    */
   const blocksAbove = (to: Cursor, from: Cursor): Effect.Effect<ReadonlyArray<Block>> =>
@@ -146,7 +146,7 @@ export const makePoolFollower = (
     cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
     apply,
     rewind,
-    // The pool was empty before the snapshot was loaded. What arrived meanwhile is checked again.
+    // The pool was empty before the snapshot was loaded. Transactions that arrived since then are checked again.
     adopt: ({ at }) =>
       Effect.sync(() => {
         cursor = at

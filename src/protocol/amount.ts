@@ -31,12 +31,12 @@ export const aboutText = (units: number): string => `about ${amountText(Math.cei
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
-/** More digits than any valid value has. Keeps untrusted exponents away from `repeat`, too. */
+/** More digits than any valid value has. This also bounds `repeat` for untrusted exponents. */
 const MAX_DIGITS = 18
 
 /**
- * Moves the point right by `decimals`; `undefined` if no number, a fraction or out of range. Exact: only the last step
- * uses a double. Upstream `util/strencodings.cpp`, `ParseFixedPoint`.
+ * Moves the decimal point right by `decimals`. `undefined` if the text is not a number, or if the result is a fraction
+ * or out of range. Exact: only the last step uses a double. Upstream `util/strencodings.cpp`, `ParseFixedPoint`.
  */
 export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
   const match = DECIMAL.exec(text)
@@ -55,7 +55,7 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
 /** Of any sign and size; `undefined` as in `parseFixedPoint`. */
 export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)
 
-/** Above 0; otherwise returns what is wrong with it. */
+/** Parses a positive amount that a user typed, or returns what is wrong with it. */
 export const writtenAmount = (text: string): { readonly units: number } | { readonly wrong: string } => {
   const plain = text.trim().replace(/\s*NMC$/i, "")
   if (plain.includes(",")) return { wrong: "Use a decimal point and no commas, as in 1.5." }

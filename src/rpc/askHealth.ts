@@ -16,11 +16,11 @@ export interface HealthReply {
   readonly status: number
   /** Whether the body is a health report of svcd. */
   readonly isReport: boolean
-  /** `undefined` from svcd before 0.2.0, which names none. */
+  /** `undefined` from svcd before 0.2.0, which does not report it. */
   readonly network: string | undefined
 }
 
-/** Reports of other servers have a status, too; `block_height` identifies svcd. */
+/** Other servers' reports may have a status too; `block_height` identifies svcd. */
 const read = (status: number, body: string): HealthReply => {
   const other = { status, isReport: false, network: undefined }
   try {

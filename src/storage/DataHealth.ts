@@ -26,8 +26,8 @@ export interface Checkable {
   readonly unit: string
   readonly total: Effect.Effect<number>
   /**
-   * Checks units from a number on for some milliseconds. Returns the next, or `undefined` at the end. Does not fail on
-   * damage, but notes the doubt, counts it and starts a repair.
+   * Checks units, starting at `from`, for a few milliseconds. Returns the next one, or `undefined` at the end. Damage
+   * does not fail the check, which records a doubt, counts it and starts a repair.
    */
   readonly check: (from: number) => Effect.Effect<number | undefined, StorageFailure>
 }
@@ -47,7 +47,7 @@ export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>>
   /** Logs the doubt, too. The returned effect withdraws it. */
   readonly doubt: (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** Facts for the operator that make no answer wrong. `/ready` does not change. */
+  /** Facts for the operator that affect neither answers nor `/ready`. */
   readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
   /** Logs the notice, too. The returned effect withdraws it. */
   readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>

@@ -30,7 +30,7 @@ export interface BackgroundValidation {
   readonly tip: Effect.Effect<HeaderId | undefined>
 }
 
-/** How often the background database may be damaged in one run of the node. */
+/** The node ends when the background database has been damaged this often in one run. */
 const MOST_DAMAGES = 3
 
 const TIMES_A_TURN = 50_000
@@ -102,7 +102,7 @@ export const make = (
         return true
       })).pipe(Effect.ensuring(Effect.sync(() => void (reached = undefined))))
 
-    /** Starts at genesis if the files of an earlier run do not fit the index. */
+    /** Restarts at genesis if the files of an earlier run do not match the index. */
     const once = (base: BegunWith): Effect.Effect<void, StorageFailure, DataHealth> =>
       Effect.gen(function*() {
         if (yield* validate(base, "own")) return

@@ -31,7 +31,7 @@ export interface DumpRequest {
   readonly path: string
   /** The tip, or an earlier block of the best chain. */
   readonly base: "tip" | HeaderId
-  /** The memory for the difference to an earlier block, in bytes. */
+  /** The memory limit for the difference from an earlier block, in bytes. */
   readonly memory: number
 }
 
@@ -57,7 +57,7 @@ export const chainTransactions = (state: ChainState, id: HeaderId): Effect.Effec
 const refused = (path: string, cause: SnapshotRefused["cause"], reason: string): SnapshotRefused =>
   new SnapshotRefused({ file: path, cause, reason })
 
-/** The coins of `base` as a difference to those of `tip`. */
+/** The coins of `base`, as the difference from those of `tip`. */
 const rollBack = (
   state: ChainState,
   { base, memory, path, tip }: DumpRequest & { readonly tip: HeaderId }

@@ -13,7 +13,7 @@ const MOST_COIN_BYTES = 2 ** (32 - FLAG_BITS) - 1
 /** Bytes of a unit. A place is the number of a record's first unit, never 0. */
 const UNIT = 8
 
-/** Units of a chunk as a power of two: 1 MiB. Only a longer record has a longer chunk of its own. */
+/** The binary logarithm of a chunk's units: 1 MiB. Only a longer record has a longer chunk of its own. */
 const CHUNK_BITS = 17
 const CHUNK_UNITS = 1 << CHUNK_BITS
 const CHUNK_BYTES = CHUNK_UNITS * UNIT
@@ -24,7 +24,7 @@ const COIN = KEY + OUTPOINT_SIZE
 
 export const KEY_WORDS = OUTPOINT_SIZE / 4
 
-/** Places are 32-bit numbers: 32 GiB. A flush is due from here on. */
+/** A flush is due from this size on. Places are 32-bit numbers, which can address 32 GiB. */
 const MOST_BYTES = 2 ** 34
 
 interface Chunk {
@@ -46,8 +46,8 @@ const offsetOf = (place: number): number => (place & (CHUNK_UNITS - 1)) * UNIT
 const wordOf = (place: number): number => offsetOf(place) >>> 2
 
 /**
- * Records of coins in a few large buffers, outside of the heap of JavaScript. A record lies within one chunk and does not
- * move. The next record with as many units as a freed one gets its place.
+ * Coin records in a few large buffers, outside the JavaScript heap. A record lies within one chunk and does not move.
+ * The place of a freed record goes to the next record with as many units.
  *
  *     0               4                40                 40 + size
  *     ├───────────────┼────────────────┼──────────────────┼ ─ ─ ─ ┤
@@ -111,7 +111,7 @@ export class CoinRecords {
     return true
   }
 
-  /** Writes a record and returns its place. Its flags are these and the ones its place kept. */
+  /** Writes a record and returns its place. It has the given flags and those that the place kept. */
   write(key: Uint32Array, coin: Coin | undefined, flags: number): number {
     if (coin === undefined) return this.writeHead(key, 0, flags)
     const head = coinHead(coin)
@@ -186,7 +186,7 @@ export class CoinRecords {
     }
     const place = this.current * CHUNK_UNITS + this.next
     this.next += units
-    // Flags of an earlier record there are not kept.
+    // Drops the flags of an earlier record at this place.
     this.chunk(place).words[wordOf(place)] = 0
     return place
   }

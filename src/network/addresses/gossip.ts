@@ -174,7 +174,7 @@ class AddressGossip implements Gossip {
     return isRoutable(address) ? { address, port, services, time } : undefined
   }
 
-  /** To two peers, or one or two if we cannot reach its network: the same for a day, so repetition reaches no more. */
+  /** To two peers, or one or two if we cannot reach its network. The choice is the same for a day, even if it repeats. */
   private relay(from: Peer, entry: KnownAddress): void {
     const target = endpointBytes(entry.address, entry.port)
     const [offset] = sipHashHalves(this.key, target)
@@ -191,14 +191,14 @@ class AddressGossip implements Gossip {
     for (const { state } of ranked.slice(0, count)) state.push(entry)
   }
 
-  /** Only once and for inbound peers: others could identify this node by the answer. */
+  /** Answers only once and only inbound peers. Otherwise, the answer could identify this node. */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
     const { state } = this.join(peer)
     if (state.answered) return Effect.void
     state.answered = true
     const now = this.options.now()
-    // In a message before the sample, as a peer takes few addresses at once from a node that it just met.
+    // Sent before the sample, because a peer accepts few addresses at once from a node that it just met.
     this.announce(peer, state, now)
     state.drop()
     for (const address of peer.permissions.has("addr") ? this.fresh(now) : this.sample(peer, now)) state.push(address)

@@ -72,7 +72,7 @@ const LIMITED = Services.networkLimited | Services.witness
 export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
   (services & FULL) === FULL || (nearTip && (services & LIMITED) === LIMITED)
 
-/** One side of the handshake. Seconds since 1970. */
+/** One side of the handshake. Times are in seconds since 1970. */
 export class Handshake {
   private readonly options: HandshakeOptions
   private theirs: Version | undefined
@@ -115,7 +115,7 @@ export class Handshake {
     if (common >= WTXID_RELAY_VERSION) send.push({ type: "wtxidrelay" })
     if (common >= ADDR_V2_VERSION) send.push({ type: "sendaddrv2" })
     send.push({ type: "verack" })
-    // A feeler has what it wants: the address answers (upstream `net_processing.cpp`, `ProcessMessage`).
+    // A feeler is done once the address answers (upstream `net_processing.cpp`, `ProcessMessage`).
     return type === "feeler" ? { send, hello: this.hello(theirs, common) } : { send }
   }
 

@@ -13,7 +13,7 @@ import { isRoundDue, knownHash, type RelayParts, type RelayPeer } from "./RelayP
 /** See reference/protocol.md 6.6. */
 const MAX_ITEMS = 50_000
 
-/** Answers `mempool` (BIP 35) with all that pays enough, known or not. Source: upstream `SendMessages`. */
+/** Answers `mempool` (BIP 35) with all transactions that pay enough, known or not. Upstream `SendMessages`. */
 const mempoolAnswer = (
   entries: Iterable<PoolEntry>,
   { bloom, feeFilter, known, wtxidRelay }: TransactionListener,
@@ -95,7 +95,7 @@ export class TxAnnouncer {
     return round.filter(({ transaction }) => this.#untold.delete(transaction.txidKey))
   }
 
-  /** Inbound peers share one time, so this yields between many transactions. */
+  /** All inbound peers are due at the same time, so this yields after many transactions. */
   announceAll(now: number): Effect.Effect<ReadonlyArray<PoolEntry>> {
     const { mempool, states } = this.#parts
     return Effect.gen(this, function*() {

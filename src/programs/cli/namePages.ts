@@ -7,7 +7,7 @@ import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import { type OwnNameEntry, ownNamesOf } from "./ownNames.ts"
 
-/** Reads pages of a method such as `name_find` until there are enough names, and notes what the list lacks. */
+/** Reads pages of a method such as `name_find` until there are enough names, and notes whether names are missing. */
 
 const PAGE = 500
 

@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly from: string | undefined
   readonly types: string | undefined
   readonly json: boolean
-  /** The last message shows it as the command to continue with. */
+  /** The last message repeats it as the command to continue with. */
   readonly line: Pick<CliCommandLine, "given" | "words">
 }
 
@@ -34,7 +34,7 @@ export interface WatchSurroundings {
 
 type WatchFailure = DocumentRefused | RpcClientError
 
-/** HTTP statuses of a daemon that starts, stops or is too busy. */
+/** HTTP statuses of a daemon that is starting, stopping or too busy. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 const mayPass = (failed: WatchFailure): boolean =>
@@ -75,7 +75,7 @@ const readable = (value: unknown, depth = EVENT_DEPTH): unknown => {
   )
 }
 
-/** Omitted from the line to continue with: it starts elsewhere, and a password must not be on a screen. */
+/** Omitted from the command to continue with: it starts elsewhere, and a password must not appear on a screen. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["from", "rpcuser", "rpcpassword"])
 
 export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string): string => {
@@ -86,7 +86,7 @@ export const goOnLine = ({ given, words }: WatchOptions["line"], cursor: string)
   return shownText([NAME, "watch", ...words, ...flags, "-from", cursor].map(shellWord).join(" "))
 }
 
-/** The words of all commands and pages for what an operation did. */
+/** What an operation did, in the words that all commands and pages use. */
 const wordFor = (kind: unknown): string => {
   if (typeof kind !== "string") return ""
   const deed = DEEDS.find((each) => each === kind)
@@ -144,7 +144,7 @@ const refusal = (body: string): string => {
 const meaningOf = (failed: WatchFailure): CliOutcome | undefined => {
   if (failed._tag !== "DocumentRefused") return undefined
   if (failed.status === 404) {
-    return failure(1, { message: "the daemon has no events: it is not svcd, or an older version" })
+    return failure(1, { message: "the daemon has no events: it is not svcd, or it is an older version" })
   }
   return failure(1, { message: refusal(failed.body) || failed.message })
 }

@@ -20,7 +20,7 @@ export interface ExportInput extends SettingsInput {
   readonly version: string
 }
 
-const NO_EVENTS = "the daemon has no events: it is not svcd, or an older version"
+const NO_EVENTS = "the daemon has no events: it is not svcd, or it is an older version"
 
 /** Milliseconds between attempts to reach the daemon. */
 const PAUSE = 2_000

@@ -1,4 +1,4 @@
-import { type Bytes, concat, EMPTY } from "./bytes.ts"
+import { type Bytes, concat, EMPTY, equal } from "./bytes.ts"
 import { hash160 } from "./hash.ts"
 import { Op, pushData, ScriptCursor } from "./script.ts"
 
@@ -126,4 +126,13 @@ export const nameScript = (operation: NameOperation, address: Bytes): Uint8Array
         address
       )
   }
+}
+
+/**
+ * Whether a name script is the one that `nameScript` builds. Others set the name, too, but may leave a stack on which
+ * no signature can spend it: after one drop too many, even its owner has lost the name.
+ */
+export const isUsualNameScript = (script: Bytes): boolean => {
+  const parsed = parseNameScript(script)
+  return parsed !== undefined && equal(script, nameScript(parsed.operation, parsed.address))
 }

@@ -193,6 +193,14 @@ export interface Attack {
 
 const HASH_TYPES = [0x02, 0x03, 0x81, 0x82, 0x83, 0x41]
 
+/** OP_NOP, OP_2DROP and OP_DROP: all count as the name's, and only 2DROP DROP leaves the stack to the owner. */
+const ODD_DROPS = [[0x6d, 0x6d], [0x6d, 0x75, 0x75], [0x75], [0x61], [0x6d, 0x75, 0x61]]
+
+const oddScript = (drops: ReadonlyArray<number>, owner: Bytes): Bytes => {
+  const usual = nameScript(update(), owner)
+  return concat(usual.subarray(0, usual.length - owner.length - 2), Uint8Array.from(drops), owner)
+}
+
 const psbtAttacks: ReadonlyArray<Attack> = [
   {
     what: "another name is set",
@@ -216,6 +224,11 @@ const psbtAttacks: ReadonlyArray<Attack> = [
     said: { line: /^ {2}New value +\(empty\)$/ },
     make: ({ psbt, scripts }) => withOutput(psbt, 0, { script: nameScript(update(NAME, ""), scripts[0] ?? STRANGER) })
   },
+  ...ODD_DROPS.map((drops): Attack => ({
+    what: `a name script that drops in another way: ${drops.join(" ")}`,
+    said: "odd-script",
+    make: ({ psbt, scripts }) => withOutput(psbt, 0, { script: oddScript(drops, scripts[0] ?? STRANGER) })
+  })),
   {
     what: "the name is for another owner",
     said: "given-away",

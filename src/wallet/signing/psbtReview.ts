@@ -6,6 +6,7 @@ import { hash160 } from "../../protocol/hash.ts"
 import type { OutpointKey } from "../../protocol/keys.ts"
 import {
   addressScript,
+  isUsualNameScript,
   NAME_TX_VERSION,
   nameCommitment,
   type NameOperation,
@@ -47,6 +48,7 @@ export interface Owner {
 
 export interface ReviewedOutput extends Owner {
   readonly index: number
+  readonly script: Bytes
   readonly value: number
   readonly operation: NameOperation | undefined
   /** OP_RETURN, which nobody can spend. */
@@ -82,6 +84,7 @@ export type Warning =
   | { readonly code: "many-names" }
   | { readonly code: "wrong-commitment" }
   | { readonly code: "version"; readonly version: number }
+  | { readonly code: "odd-script"; readonly output: number }
   | { readonly code: "unlocks"; readonly output: number }
   | { readonly code: "waits"; readonly input: number }
   | { readonly code: "waits-for-time"; readonly lockTime: number }
@@ -133,6 +136,7 @@ const reviewOutputs = (psbt: Psbt, keys: ReviewKeys): ReadonlyArray<ReviewedOutp
   psbt.transaction.outputs.map(({ script, value }, index) => ({
     ...ownerOf(script, keys),
     index,
+    script,
     value,
     operation: parseNameScript(script)?.operation,
     isData: scriptTemplate(script).type === "nulldata"
@@ -143,7 +147,7 @@ const outputWarnings = (
   outputs: ReadonlyArray<ReviewedOutput>,
   keys: ReviewKeys
 ): ReadonlyArray<Warning> =>
-  outputs.flatMap(({ index, operation, own, value }): ReadonlyArray<Warning> => {
+  outputs.flatMap(({ index, operation, own, script, value }): ReadonlyArray<Warning> => {
     const map = psbt.outputs[index]
     const [claimed] = own || map === undefined ? [] : originsOf(map)
     return [
@@ -152,6 +156,7 @@ const outputWarnings = (
       ...own && map !== undefined && !namesOwnKeys(map, keys)
         ? [{ code: "other-key", at: "output", index } as const]
         : [],
+      ...operation !== undefined && !isUsualNameScript(script) ? [{ code: "odd-script", output: index } as const] : [],
       ...operation !== undefined && value < MIN_NAME_AMOUNT ? [{ code: "unlocks", output: index } as const] : []
     ]
   })

@@ -160,6 +160,8 @@ export const warningText = (warning: Warning): string => {
       return "no input spends a commitment to this name: the network refuses it"
     case "version":
       return `version ${warning.version} is not that of name transactions: the network refuses it`
+    case "odd-script":
+      return `output ${warning.output} has an unusual name script: its owner may not be able to spend the name again`
     case "unlocks":
       return `output ${warning.output} holds less than a name must: it takes coins out of the name`
     case "waits":

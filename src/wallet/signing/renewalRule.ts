@@ -1,12 +1,12 @@
 import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
-import { NAME_TX_VERSION, type NameSetting, parseNameScript } from "../../protocol/nameOperation.ts"
+import { isUsualNameScript, NAME_TX_VERSION, type NameSetting, parseNameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "./SigningContext.ts"
 
 /**
  * What a wallet unlocked for renewals only may sign: a NAME_UPDATE with an unchanged value whose owner, coins and
- * change are the wallet's own. So only the limited fee leaves the wallet.
+ * change are the wallet's own, and which they can spend again. So only the limited fee leaves the wallet.
  */
 
 /** 0.01 NMC in smallest units: some thirty times the lowest relayed fee. */
@@ -20,6 +20,7 @@ export interface RenewalRules {
 }
 
 interface NameOutput {
+  readonly script: Bytes
   readonly setting: NameSetting
   readonly value: number
 }
@@ -30,7 +31,7 @@ const nameIn = (
 ): NameOutput | "other" | undefined => {
   const operation = parseNameScript(script)?.operation
   if (operation === undefined) return undefined
-  return operation.op === "name_new" ? "other" : { setting: operation, value }
+  return operation.op === "name_new" ? "other" : { script, setting: operation, value }
 }
 
 /** `undefined` for no, several or committed names. */
@@ -60,6 +61,7 @@ export const renewalProblem = (
   }
   if (!equal(before.setting.name, after.setting.name)) return "it is not a name_update"
   if (!equal(before.setting.value, after.setting.value)) return "it changes the value"
+  if (!isUsualNameScript(after.script)) return "its name script is unusual: the name could be lost"
   if (after.value < MIN_NAME_AMOUNT) return "it unlocks coins of the name"
   const fee = sum(coins) - sum(outputs)
   return fee < 0 || fee > maxFee ? "its fee is too high" : undefined

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Bytes } from "../../../src/protocol/bytes.ts"
+import { type Bytes, concat } from "../../../src/protocol/bytes.ts"
 import {
   NAME_TX_VERSION,
   type NameOperation,
   nameScript,
   parseNameScript
 } from "../../../src/protocol/nameOperation.ts"
+import { Op } from "../../../src/protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../../src/protocol/transaction.ts"
 import { MAX_RENEWAL_FEE, renewalProblem } from "../../../src/wallet/signing/renewalRule.ts"
 
@@ -38,6 +39,8 @@ const named = (operation: NameOperation, owner: Bytes = OWN, value = 1_000_000):
 const HELD = named(update("d/a", "v"))
 const REGISTERED = named({ op: "name_firstupdate", name: text("d/a"), rand: Uint8Array.of(1), value: text("v") })
 const COMMITTED = named({ op: "name_new", commitment: new Uint8Array(20) })
+/** It drops one more than it pushes, and so takes a signature from the stack. */
+const UNSPENDABLE = concat(HELD.script.subarray(0, -OWN.length), Uint8Array.of(Op.OP_DROP), OWN)
 const MONEY = { script: OWN, value: 5_000_000 }
 
 const problem = (
@@ -76,6 +79,13 @@ describe("renewalProblem", () => {
     ["another version", [HELD, MONEY], [HELD, CHANGE], /not a name operation/, 2],
     ["another value", [HELD, MONEY], [named(update("d/a", "w")), CHANGE], /changes the value/, undefined],
     ["an empty value", [HELD, MONEY], [named(update("d/a", "")), CHANGE], /changes the value/, undefined],
+    [
+      "a name script that nobody can spend",
+      [HELD, MONEY],
+      [{ ...HELD, script: UNSPENDABLE }, CHANGE],
+      /script/,
+      undefined
+    ],
     ["another owner", [HELD, MONEY], [named(update("d/a", "v"), OTHER), CHANGE], /pays to others/, undefined],
     ["another name", [HELD, MONEY], [named(update("d/b", "v")), CHANGE], /not a name_update/, undefined],
     ["change of another", [HELD, MONEY], [HELD, { ...CHANGE, script: OTHER }], /pays to others/, undefined],

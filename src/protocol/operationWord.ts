@@ -1,7 +1,6 @@
-import { addressOf } from "./address.ts"
+import { destinationOf, scriptOf } from "./address.ts"
 import { type Bytes, equal } from "./bytes.ts"
 import type { NameSetting } from "./nameOperation.ts"
-import type { Network } from "./networks.ts"
 
 /**
  * What an operation did to a name: the only classification, and the only words for it, of commands, pages, events and
@@ -84,9 +83,11 @@ export interface SetRecord {
   readonly address: Bytes
 }
 
-const isSameAddress = (network: Network, one: Bytes, other: Bytes): boolean => {
-  const address = addressOf(network, one)
-  return address === undefined ? equal(one, other) : address === addressOf(network, other)
+/** Scripts of the same key hash have one address. */
+const isSameAddress = (one: Bytes, other: Bytes): boolean => {
+  if (equal(one, other)) return true
+  const [a, b] = [destinationOf(one), destinationOf(other)]
+  return a !== undefined && b !== undefined && equal(scriptOf(a), scriptOf(b))
 }
 
 /** An operation and the record that it replaces, if known. */
@@ -97,16 +98,17 @@ export interface RecordChange {
   readonly isMine?: ((script: Bytes) => boolean) | undefined
 }
 
-export interface WordedDeed extends DeedDetails {
+export interface WordedDeed {
   readonly deed: Deed
+  readonly changes: boolean
   /** A registration of a name that existed before. */
   readonly again: boolean
 }
 
-export const deedOfChange = (network: Network, { before, isMine = () => false, record }: RecordChange): WordedDeed => {
+export const deedOfChange = ({ before, isMine = () => false, record }: RecordChange): WordedDeed => {
   const kept = before && {
     value: equal(record.value, before.value),
-    address: isSameAddress(network, record.address, before.address)
+    address: isSameAddress(record.address, before.address)
   }
   const mine = before === undefined
     ? NOT_MINE
@@ -114,16 +116,14 @@ export const deedOfChange = (network: Network, { before, isMine = () => false, r
   return {
     deed: deedOf(record, kept, mine),
     again: before !== undefined && record.op === "name_firstupdate",
-    to: addressOf(network, record.address),
     changes: kept?.value === false
   }
 }
 
 const again = ({ again: is, deed }: WordedDeed): string => is && deed === "registered" ? " again" : ""
 
-/** `withAddress`: where no column of its own shows the new address. */
-export const changeText = (worded: WordedDeed, { withAddress = false } = {}): string =>
-  `${deedText(worded.deed, withAddress ? worded : { changes: worded.changes })}${again(worded)}`
+/** Without the new address, which a column of its own shows. */
+export const changeText = (worded: WordedDeed): string =>
+  `${deedText(worded.deed, { changes: worded.changes })}${again(worded)}`
 
-export const waitingChangeText = (worded: WordedDeed, { withAddress = false } = {}): string =>
-  waitingText(worded.deed, withAddress ? worded : { changes: worded.changes })
+export const waitingChangeText = (worded: WordedDeed): string => waitingText(worded.deed, { changes: worded.changes })

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
@@ -56,8 +55,7 @@ export interface Deeds {
 }
 
 /** Where names are behind the chain or unreadable, the words lack the comparison. */
-export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswers | NameDb> = Effect.gen(function*() {
-  const { network } = (yield* Chain).params
+export const makeDeeds: Effect.Effect<Deeds, never, Mempool | NameAnswers | NameDb> = Effect.gen(function*() {
   const names = yield* NameDb
   const pool = yield* Mempool
   const answers = yield* NameAnswers
@@ -80,7 +78,7 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
           const isThis = record !== undefined && equal(record.txid, transaction.txid)
           const { address, op, value } = { address: EMPTY, ...operation }
           const change = isThis ? { record, before } : { record: { op, value, address }, before: undefined }
-          return { operation, word: changeText(deedOfChange(network, change)) }
+          return { operation, word: changeText(deedOfChange(change)) }
         })
       )
     })
@@ -102,7 +100,7 @@ export const makeDeeds: Effect.Effect<Deeds, never, Chain | Mempool | NameAnswer
       const { operation } = script
       const record = recordOf(script)
       if (record === undefined) return { operation, word: undefined }
-      const change = deedOfChange(network, { record, before: yield* before(record.name, entry) })
+      const change = deedOfChange({ record, before: yield* before(record.name, entry) })
       return { operation, word: waitingChangeText(change) }
     })
 

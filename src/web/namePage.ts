@@ -90,7 +90,7 @@ ${row(isGone(found) ? "Last owner" : "Owner", ownerOf(params.network, record.add
 ${
     row(
       "Last change",
-      html`${last === undefined ? "" : `${deed(last, params)}, `}${blockView(record.height)}${
+      html`${last === undefined ? "" : `${deed(last)}, `}${blockView(record.height)}${
         last?.time !== undefined && html`, ${dated(last.time, { now })}`
       }`
     )
@@ -125,15 +125,14 @@ const pending = (operations: ReadonlyArray<WaitingSetting>, now: number): Html =
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
 /** Addresses are in their own column. */
-const deed = ({ before, entry }: HistoryRow, { network }: Moment["params"]): string =>
-  changeText(deedOfChange(network, { record: entry, before }))
+const deed = ({ before, entry }: HistoryRow): string => changeText(deedOfChange({ record: entry, before }))
 
 const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
   const { entry, time } = each
   return html`<tr>
 <th scope="row">${blockView(entry.height, grouped(entry.height))}</th>
 <td class="when">${time === undefined ? "–" : dated(time, { now })}</td>
-<td class="deed"><a href="${transactionLink(entry.txid, { block: entry.height })}">${deed(each, params)}</a></td>
+<td class="deed"><a href="${transactionLink(entry.txid, { block: entry.height })}">${deed(each)}</a></td>
 <td class="value-cell wide">${listedValue(entry.value, `value-${at}`)}</td>
 <td class="owner-cell wide">${ownerOf(params.network, entry.address)}</td>
 </tr>`

@@ -109,7 +109,7 @@ const makeOverview = Effect.gen(function*() {
     return yield* Effect.forEach(found, ({ before, record }) =>
       Effect.map(chain.headerAt(record.height), (info) => ({
         name: record.name,
-        word: changeText(deedOfChange(params.network, { record, before })),
+        word: changeText(deedOfChange({ record, before })),
         height: record.height,
         /** `undefined` if the block was disconnected meanwhile. */
         time: info?.header.time

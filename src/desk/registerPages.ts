@@ -3,6 +3,7 @@ import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { NAME_SHOW } from "../rpc/contract/names/name.ts"
+import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
 import { NAME_REGISTRATIONS } from "../rpc/contract/wallet/registration.ts"
 import { type NameKind, type ReadName, readName } from "../values/readName.ts"
 import { html, type Part } from "../web/html.ts"
@@ -92,6 +93,10 @@ const barriers = ({ calls }: DeskVisit, name: Bytes): Effect.Effect<ReadonlyArra
     const found = yield* unless(calls.call(NAME_SHOW, { name: hex, options: { ...AS_HEX, allowExpired: false } }), [-4])
     if (found?.ismine === true) return [html`This name is yours: <a href="${ownNameLink("edit", name)}">change it</a>.`]
     if (found !== undefined) return ["This name is already taken. Choose another one."]
+    const pending = yield* calls.call(NAME_PENDING, { name: hex, options: AS_HEX })
+    if (pending.some(({ ismine }) => !ismine)) {
+      return ["Another registration of this name waits for a block. Choose another name."]
+    }
     const registrations = yield* calls.call(NAME_REGISTRATIONS, { options: AS_HEX })
     const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
     return running ? ["The wallet is already registering this name. See its names."] : []

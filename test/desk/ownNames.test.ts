@@ -197,4 +197,14 @@ describe("what is typed into the form of a registration", () => {
       desk.answers = { ...desk.answers, name_show: () => new Refused(-10, "syncing") }
       assert.strictEqual((yield* desk.ask({ path: "meant?name=example" })).status, 409)
     }))
+
+  it.live("is not free while another registration waits for a block", () =>
+    Effect.gen(function*() {
+      const desk = yield* signedIn({ name_pending: () => [{ name: NAME, ismine: false }] })
+      const said = yield* meaning(desk, "example")
+      assert.match(said, /waits for a block/)
+      assert.notMatch(said, /free/)
+      desk.answers = { ...desk.answers, name_pending: () => [], name_show: () => new Refused(-10, "syncing") }
+      assert.strictEqual((yield* desk.ask({ path: "meant?name=example" })).status, 409)
+    }))
 })

@@ -17,13 +17,14 @@ legend { padding: 0; }
 .option .hint { display: block; }
 input[type=checkbox], input[type=radio] { width: 1.1rem; height: 1.1rem; flex: none; accent-color: var(--link); transform: translateY(.15rem); padding: 0; }
 .check { padding: .45rem; margin: -.45rem; display: inline-block; }
-.card .card { border: 0; padding: 0; margin-top: 1rem; }
+.card .card { border: 0; padding: 0; margin-top: 1rem; background: none; box-shadow: none; }
 .buttons { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; }
 .card > .buttons, .card > form + form, .card > p + form, .card > form + p { margin-top: 1rem; }
-.fields details { width: 100%; border-top: 1px solid var(--line); padding-top: .8rem; }
+.fields details { width: 100%; border-top: 1px solid var(--line); padding-top: 1rem; margin: 0; }
 .fields summary { font-weight: 600; }
 .fields details > .field { margin-top: .8rem; }
 form > table + .buttons { margin-top: .9rem; }
+td.number .muted { white-space: normal; }
 .words { display: flex; flex-wrap: wrap; gap: 1rem; width: 100%; max-width: 44rem; }
 .words .field { flex: 1 1 11rem; }
 .draft { width: 100%; }
@@ -43,16 +44,17 @@ button[disabled] { color: var(--muted); background: var(--back); border-style: d
 button.primary[disabled] { color: var(--muted); background: var(--back); border-color: var(--line); }
 .own { list-style: none; padding: 0; margin: 0; }
 .own li { display: grid; grid-template-columns: auto minmax(8rem, 1.4fr) minmax(0, 1fr) 9rem minmax(9rem, auto); gap: .2rem .9rem; align-items: center; padding: .7rem 0; border-top: 1px solid var(--line); }
-.own li:first-child { border-top: 0; }
+.own li:first-child { border-top: 0; padding-top: .2rem; }
+.own + .buttons { border-top: 1px solid var(--line); padding-top: .9rem; }
 .own .check { grid-row: span 2; }
-.own-name { font-weight: 600; overflow-wrap: anywhere; }
+.own-name { font-weight: 600; overflow-wrap: anywhere; text-decoration: none; }
+.own-name:hover { text-decoration: underline; }
 .own-value { color: var(--muted); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .own-left { text-align: right; font-variant-numeric: tabular-nums; }
 .own-act { grid-row: 1 / span 2; grid-column: 5; text-align: right; }
 .own-state { grid-column: 2 / span 2; grid-row: 2; color: var(--muted); font-size: .88rem; }
 .own .attention .own-state { color: var(--attention); font-weight: 500; }
-.own .life { grid-column: 4; grid-row: 2; height: .4rem; margin: 0; background: var(--line); }
-.own .life::-webkit-progress-bar { background: var(--line); }
+.own .life { grid-column: 4; grid-row: 2; height: .4rem; margin: 0; }
 .danger { display: grid; gap: .6rem; }
 .danger h2 { margin: 0; }
 .danger ul { list-style: none; padding: 0; margin: 0; display: grid; gap: .5rem; }

@@ -47,6 +47,7 @@ h2 { font-size: 1.0625rem; line-height: 1.4; margin-bottom: .6rem; }
 input, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; }
 input { border-color: var(--muted); }
 input::placeholder { color: var(--muted); opacity: 1; }
+input:placeholder-shown { text-overflow: ellipsis; }
 button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--muted); }
 .primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
@@ -84,11 +85,14 @@ th:last-child, td:last-child { padding-right: 0; }
 thead th { color: var(--muted); font-size: .8rem; border-top: 0; padding-top: 0; white-space: nowrap; }
 th.number, td.number { text-align: right; }
 td.number, time, .hash { white-space: nowrap; }
+@media (width > 44rem) { .number + :not(.number) { padding-left: 1.5rem; } }
 abbr, table a, .operations > li > a, .pager a { text-decoration: none; }
 table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline; }
 .operations { list-style: none; padding: 0; font-size: .95rem; }
 .operations li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .1rem 1rem; padding: .38rem 0; border-top: 1px solid var(--line); }
 .operations li:first-child { border-top: 0; padding-top: 0; }
+.operations li:last-child { padding-bottom: 0; }
+.operations.near li { justify-content: start; }
 .operations a { min-width: 0; max-width: 100%; }
 .timed li { display: grid; grid-template-columns: minmax(0, 1fr) auto 5.5rem; align-items: baseline; }
 .timed li > a { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -127,9 +131,8 @@ main > * { min-width: 0; }
 .facts.plain .fact { border: 0; padding: 0; background: none; box-shadow: none; }
 .fact small { font-size: .7em; font-weight: 500; color: var(--muted); white-space: nowrap; }
 .facts + p { margin-top: .7rem; }
-.columns.uneven { align-items: stretch; grid-template-columns: minmax(0, 1.55fr) minmax(0, 1fr); }
-.side { display: grid; grid-template-rows: auto 1fr; gap: 1rem; min-width: 0; }
-.record.sentences > div { grid-template-columns: 16rem minmax(0, 1fr); }
+.columns.uneven { grid-template-columns: minmax(0, 1.55fr) minmax(0, 1fr); }
+.side { display: grid; gap: 1rem; min-width: 0; }
 .side .record > div { grid-template-columns: 6rem minmax(0, 1fr); }
 .side .record { gap: .35rem; font-size: .95rem; }
 .lines { list-style: none; padding: 0; font-size: .95rem; }
@@ -146,17 +149,22 @@ main > * { min-width: 0; }
 .name-head .long { font-size: 1.1rem; text-wrap: wrap; }
 .value { background: var(--code); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; margin-bottom: .5rem; max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; unicode-bidi: isolate; }
 .record { display: grid; gap: .5rem; }
-.record > div { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 1rem; }
+.record > div { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 1rem; align-items: baseline; }
 .findings, .sees { list-style: none; padding: 0; margin: 0; overflow-wrap: anywhere; }
 .findings { margin-bottom: .8rem; }
 .findings li { padding: .25rem 0; }
+.record.sentences { grid-template-columns: fit-content(16rem) minmax(0, 1fr); column-gap: 1rem; }
+.record.sentences > div { grid-template-columns: subgrid; grid-column: 1 / -1; }
+.sees li { padding-left: 1.5rem; text-indent: -1.5rem; }
 .record dt { color: var(--muted); }
 .record dd, .record code { overflow-wrap: anywhere; }
 .value-cell { width: 34%; }
 .names .value-cell { width: auto; }
 .names th { overflow-wrap: anywhere; }
 .names tbody th { width: 26%; }
+.names .number { width: 1%; }
 .break { word-break: break-all; }
+.sees .break { word-break: normal; }
 .owner-cell { overflow-wrap: anywhere; width: 22%; }
 summary { cursor: pointer; }
 details .value { margin: .4rem 0 0; max-height: 18rem; }
@@ -195,6 +203,7 @@ h1 .hash { font-size: .85em; white-space: normal; }
 .pager { display: flex; gap: 1rem; justify-content: center; margin-top: .8rem; }
 .foot { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; color: var(--muted); font-size: .88rem; padding-bottom: 2rem; }
 .foot button { font-size: inherit; padding: .25rem .7rem; margin-left: auto; }
+.life, .life::-webkit-progress-bar { background: var(--line); }
 .life { height: .5rem; margin: .2rem 0 .6rem; }
 .standing h2 { font-size: 1.15rem; }
 .ways { list-style: none; padding: 0; margin-top: .6rem; display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1.2rem; }
@@ -230,6 +239,7 @@ details[open] > summary { margin-bottom: .6rem; }
   .menu[popover]:popover-open { display: grid; gap: .5rem; position: absolute; inset: 3.75rem 1rem auto auto; min-width: 12rem; max-width: calc(100vw - 2rem); margin: 0; padding: .5rem; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: var(--round); box-shadow: 0 .5rem 2rem #0006; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
+  .lines summary { grid-template-columns: .6rem minmax(0, 1fr) auto 4rem; gap: .35rem; }
   .record > div, .record.sentences > div { grid-template-columns: minmax(0, 1fr); }
   .brief thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .brief, .brief tbody { display: block; }

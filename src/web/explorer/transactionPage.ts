@@ -32,7 +32,7 @@ const LISTED_OPERATIONS = 20
 const operations = ({ operations }: TransactionFound): Html =>
   operations.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="operations-title">
 <h2 id="operations-title">${operations.length === 1 ? "Name operation" : "Name operations"}</h2>
-<ul class="operations">${
+<ul class="operations near">${
     operations.slice(0, LISTED_OPERATIONS).map((each, at) => operationItem(each, `operation-${at}`))
   }</ul></section>`
 

@@ -65,7 +65,7 @@ const noneText = ({ indexed, next }: FoundNames, expired: boolean): string => {
   const what = expired ? "expired name" : "registered name"
   return indexed < 1
     ? `No ${what} found so far.`
-    : `No ${what} contains this text, nor does its value.`
+    : `No ${what} contains this text, in the name or in its value.`
 }
 
 const buildingNote = (indexed: number): Html =>
@@ -87,7 +87,7 @@ const saying = ({ expired = false, text }: PageOfSearch, found: SearchFound): Ht
       label: "Pages of the search",
       link: next === undefined ? undefined : searchLink({ text, expired, after: next })
     })
-  }<p class="muted">Searched in names and values. <code>ip:192.0.2.1</code>, <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code> and <code>owner:</code> search for one thing, <code>text:</code> for any text.</p></section>`
+  }<p class="muted">Searched in names and values. For one kind of item, begin with its prefix: <code>ip:192.0.2.1</code>, or <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code>, <code>owner:</code>. For any text: <code>text:</code>.</p></section>`
 }
 
 const placeItem = (place: FoundPlace): Html => {

@@ -240,7 +240,7 @@ const dailyChart = ({ days, light, now }: Activity, { few, key, title, unit, val
     const known = value(each)
     if (known === undefined) return []
     const growing = isToday(each, now)
-    return [{ label: growing ? "today" : day(each.start), value: known, text: grouped(known), growing }]
+    return [{ label: growing ? "today so far" : day(each.start), value: known, text: grouped(known), growing }]
   })
   return {
     key,

@@ -78,7 +78,7 @@ const pointRow = ({ label, text }: Point): Html =>
   html`<tr><th scope="row">${label}</th><td class="number">${text}</td></tr>`
 
 const table = ({ columns: [label, value], points, title }: Chart): Html =>
-  html`<details><summary>Figures<span class="out"> of ${title}</span></summary><table><caption class="out">${title}</caption><thead><tr><th scope="col">${label}</th><th scope="col" class="number">${value}</th></tr></thead><tbody>${
+  html`<details><summary>As a table<span class="out">: ${title}</span></summary><table><caption class="out">${title}</caption><thead><tr><th scope="col">${label}</th><th scope="col" class="number">${value}</th></tr></thead><tbody>${
     points.map(pointRow)
   }</tbody></table></details>`
 

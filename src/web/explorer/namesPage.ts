@@ -74,7 +74,7 @@ const nameRow = (moment: Moment) => (record: NameEntry): Html =>
 
 export const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
   html`<table class="brief names"><caption class="out">Names with their values and expiry</caption>
-<thead><tr><th scope="col">Name</th><th scope="col" class="wide">Value</th><th scope="col" class="number wide">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col" class="wide">Value</th><th scope="col" class="number wide">Changed in block</th><th scope="col" class="number">Expires</th></tr></thead>
 <tbody>${records.map(nameRow(moment))}</tbody>
 </table>`
 

@@ -84,11 +84,11 @@ export const outlookText = ({ left, off = false, reason = "", state, until }: Ow
   const ago = `expired ${quantityOf(-left, "block")} ago`
   switch (state) {
     case "renews":
-      return "renews by itself"
+      return "renews automatically"
     case "locked":
       return until === undefined
-        ? `would renew by itself, but the wallet is locked; ${soon}`
-        : `would renew by itself, but the wallet locks on ${dayText(until)}, before the renewal is due`
+        ? `would renew automatically, but the wallet is locked; ${soon}`
+        : `would renew automatically, but the wallet locks on ${dayText(until)}, before the renewal is due`
     case "unsigned":
       return `is renewed by a PSBT that you sign on another machine; ${soon}`
     case "no-coins":

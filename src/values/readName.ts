@@ -36,7 +36,7 @@ export interface Surprise {
     | "upper-case"
     /** No program reads the name as what its namespace is for. */
     | "form"
-    /** The text has a character that nobody sees. */
+    /** The text has an invisible character. */
     | "invisible"
   /** A whole sentence. */
   readonly sentence: string
@@ -238,7 +238,7 @@ const faultsOf = (name: Bytes): ReadonlyArray<Surprise> => {
 const invisible = (typed: string): ReadonlyArray<Surprise> =>
   escapeUnsafe(typed) === typed
     ? []
-    : [{ code: "invisible", sentence: `The text has a character that nobody sees: ${quoted(typed)}.` }]
+    : [{ code: "invisible", sentence: `The text contains an invisible character: ${quoted(typed)}.` }]
 
 const HEX = /^0x((?:[0-9a-f]{2})+)$/i
 

@@ -70,8 +70,8 @@ const WORDS: ErrorWords = new Map([
   ["ECONNRESET", "the receiver closed the connection"],
   ["HPE_HEADER_OVERFLOW", "the headers of the answer are too long"],
   ["CERT_HAS_EXPIRED", "the certificate has expired"],
-  ["DEPTH_ZERO_SELF_SIGNED_CERT", "the certificate is signed by itself"],
-  ["SELF_SIGNED_CERT_IN_CHAIN", "the certificate is signed by itself"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "the certificate is self-signed"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "the certificate chain is self-signed"],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "the certificate is signed by an unknown authority"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "the certificate is for another host"]
 ])

@@ -319,11 +319,11 @@ describe("what a page knows of the node", () => {
 
   it.live("tells when the wallet renews in blocks of its network", () =>
     Effect.gen(function*() {
-      const outlook = { state: "renews", urgency: "ok", text: "renews by itself" }
+      const outlook = { state: "renews", urgency: "ok", text: "renews automatically" }
       const desk = TestDesk.make({ name_list: () => [{ ...OWN, outlook }] })
       yield* desk.login
       const { body } = yield* desk.ask({ path: `name?hex=${NAME}` })
-      assert.include(body, "The name renews by itself, 3 blocks before it expires.")
+      assert.include(body, "The name renews automatically, 3 blocks before it expires.")
     }))
 
   it.live("names the wallet, the network and the directory of the words", () =>

@@ -43,7 +43,7 @@ describe("the list of names", () => {
       }
     }))
 
-  it.live("has nothing to do for a name that renews by itself", () =>
+  it.live("has nothing to do for a name that renews automatically", () =>
     Effect.gen(function*() {
       const body = yield* names(yield* signedIn({ name_list: () => [withOutlook("renews", "ok")] }))
       assert.match(body, /<li class="good">/)

@@ -94,7 +94,7 @@ describe("the words for names", () => {
       ["what happened", /"(?:given to you|value changed|value removed|transferred to)\b/, [
         "protocol/operationWord.ts"
       ]],
-      ["what becomes of a name", /: it is lost|would renew by itself|is not renewed automatically; /, [
+      ["what becomes of a name", /: it is lost|would renew automatically|is not renewed automatically; /, [
         "base/outlookWords.ts"
       ]],
       ["that the wallet renews a name", /(?:text|renews): "auto"|\? "auto"/, ["base/outlookWords.ts"]]

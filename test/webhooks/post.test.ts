@@ -51,7 +51,7 @@ describe("post", () => {
         yield* reasonOf(`https://other.example:${port}/`, trusted),
         "the certificate is for another host"
       )
-      assert.strictEqual(yield* reasonOf(`https://localhost:${port}/`), "the certificate is signed by itself")
+      assert.strictEqual(yield* reasonOf(`https://localhost:${port}/`), "the certificate is self-signed")
       assert.lengthOf(received, 2)
     }))
 

@@ -8,7 +8,7 @@ import { namedBy } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli autorenew`: whether the wallet renews a name, or all names, by itself. */
+/** `svcd-cli autorenew`: whether the wallet renews a name, or all names, automatically. */
 
 const USAGE = new CommandFailed({
   message: `give a name or -all, and on or off: "${NAME} autorenew d/example on"`
@@ -58,9 +58,9 @@ export const autorenewCommand = (
     }
     const what = name === undefined ? "all its names" : shownText(name)
     const lines = on
-      ? [`The wallet renews ${what} by itself, before they expire.`, ...(yield* lockLine(context))]
+      ? [`The wallet renews ${what} automatically, before they expire.`, ...(yield* lockLine(context))]
       : [
-        `The wallet no longer renews ${what} by itself. "${NAME} names" shows when they expire, and ` +
+        `The wallet no longer renews ${what} automatically. "${NAME} names" shows when they expire, and ` +
         `"${NAME} renew NAME" renews one.`
       ]
     const still = name === undefined && !on

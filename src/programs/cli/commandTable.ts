@@ -102,7 +102,7 @@ export const CLI_COMMANDS = {
     takes: [1, 2],
     description: "register a name: show the value and the cost, ask, and start",
     details:
-      "A registration takes two transactions and 13 blocks, about two hours on mainnet. The node completes it by itself. Flags for items of the " +
+      "A registration takes two transactions and 13 blocks, about two hours on mainnet. The node completes it automatically. Flags for items of the " +
       "value may be repeated. For a host below a domain, such as www.example.bit, they set this host alone. With -yes, a doubtful " +
       "NAME is refused.",
     options: {
@@ -293,7 +293,7 @@ export const CLI_COMMANDS = {
     words: "",
     takes: [0, 0],
     description: "unlock the wallet for some time, or for renewals of names only",
-    details: "Asks for the passphrase, without echo. Commands that sign ask by themselves and need no unlock before.",
+    details: "Asks for the passphrase, without echo. Commands that sign ask for it and need no unlock first.",
     options: {
       ...SHARED,
       renewals: switchOption("sign renewals of names only, so that a locked wallet loses no name"),

@@ -132,7 +132,7 @@ const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Chec
       ? []
       : [warn("data", {
         text: `${quantityOf(missing, "block")} of the chain ${missing === 1 ? "is" : "are"} missing`,
-        remedy: "the node fetches them from its peers by itself"
+        remedy: "the node fetches them from its peers automatically"
       })]),
     // The warnings include the notices.
     ...[...warnings].filter((text) => !notices.includes(text)).map((text) =>

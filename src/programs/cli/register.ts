@@ -134,7 +134,7 @@ const nextText = ({ dated, isEncrypted, isQueued, name }: Begun): string =>
     isQueued
       ? `The registration of ${name} waits for a block, as do earlier transactions of the wallet. Then it takes `
       : `The registration of ${name} has started. It takes `
-  }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node completes it by itself.\n` +
+  }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node completes it automatically.\n` +
   (isEncrypted
     ? `The wallet must then be unlocked for a moment: "${NAME} unlock"\n`
     : "") +

@@ -38,7 +38,7 @@ const durationIn = (text: string | undefined, renewals: boolean): Effect.Effect<
   const seconds = secondsOf(text)
   return seconds === undefined
     ? new CommandFailed({
-      message: `-for: ${quotedArgument(text)} is not a time such as 10m, 12h, 30d or 4w, of at most ` +
+      message: `-for: ${quotedArgument(text)} is not a duration such as 10m, 12h, 30d or 4w, up to ` +
         `${Math.floor(LONGEST_UNLOCK / DAY)} days`
     })
     : Effect.succeed(seconds)
@@ -55,7 +55,7 @@ const isEncrypted = (wallet: Json): boolean => numberAt(wallet, "unlocked_until"
 /** Registrations with a step that still needs the passphrase. */
 const waitingIn = (registrations: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   ownNamesOf(registrations).filter(({ said, value }) =>
-    // Without a value, the wallet does not continue it by itself.
+    // Without a value, the wallet does not continue it automatically.
     value !== undefined && ["committed", "maturing"].includes(textAt(said, "step") ?? "")
   )
 
@@ -84,7 +84,7 @@ const registrationLines = (
     : `, in ${quantityOf(blocks, "block")}${dated ? ` (about ${spanText(left)})` : ""}`
   if (!renewals && left <= seconds) {
     return [
-      `${which} continue${waiting.length === 1 ? "s" : ""} by ${waiting.length === 1 ? "itself" : "themselves"}${when}.`
+      `${which} continue${waiting.length === 1 ? "s" : ""} automatically${when}.`
     ]
   }
   const time = left < FOR_ANYTHING ? "" : ` -for ${Math.ceil(left / 3_600) + 1}h`

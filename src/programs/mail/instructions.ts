@@ -42,7 +42,7 @@ export const registerInstructions = (
     value,
     "",
     `# 1. Register the name with svcd. The command shows the cost, asks, and pays from the node's wallet. It takes ${takes}:`,
-    "#    The wallet sends both transactions by itself, even across restarts, and renews the name before it expires.",
+    "#    The wallet sends both transactions automatically, even across restarts, and renews the name before it expires.",
     commandLine(prepared, "register", name, value),
     "",
     "# 2. Check the progress. When the registration is done, check where mail for the name goes.",

@@ -72,7 +72,7 @@ const nameLines = ({ after, before, inputs, outputs }: PsbtReview): ReadonlyArra
   }
   switch (operation.op) {
     case "name_new":
-      return ["Commits to a name, which it does not show", row(["Owner", ownerText(after)])]
+      return ["Commits to a name without revealing it", row(["Owner", ownerText(after)])]
     case "name_firstupdate":
       return [
         `Registers ${nameText(operation.name)}`,
@@ -135,7 +135,7 @@ export const warningText = (warning: Warning): string => {
     case "no-fee":
       return "the fee is unknown: it may be all that the missing coins hold"
     case "unproven-fee":
-      return `input ${warning.input} lacks the transaction that it spends: its amount, and so the fee, may be a lie`
+      return `input ${warning.input} lacks the transaction that it spends, so its amount and the fee may be false`
     case "overspent":
       return "the amounts are impossible: it pays more than its coins hold"
     case "unknown-coin":
@@ -147,13 +147,13 @@ export const warningText = (warning: Warning): string => {
     case "spent-twice":
       return `input ${warning.input} spends the same coin as another input`
     case "wrong-signature":
-      return `input ${warning.input} has a signature that is wrong`
+      return `input ${warning.input} has an invalid signature`
     case "name-lost":
       return `input ${warning.input} spends the coin of a name or commitment, and no output keeps it: it would be lost`
     case "other-name":
       return warning.input === undefined
-        ? "no input spends the name that is set: the network refuses it"
-        : `input ${warning.input} spends another name than the one that is set: the network refuses it`
+        ? "no input spends the name that it sets: the network refuses it"
+        : `input ${warning.input} spends a different name from the one it sets: the network refuses it`
     case "many-names":
       return "it spends or sets more than one name: the network refuses it"
     case "wrong-commitment":
@@ -177,7 +177,7 @@ const moneyLines = (outputs: ReadonlyArray<ReviewedOutput>): ReadonlyArray<strin
   outputs.filter(({ operation }) => operation === undefined).map((output) => {
     const { address, isData, own, value } = output
     if (own) return row(["Change", `${amountText(value)} to ${ownerText(output)}`])
-    const place = isData ? "A NOTE THAT NOBODY CAN SPEND" : address ?? "A SCRIPT WITHOUT AN ADDRESS"
+    const place = isData ? "A DATA OUTPUT THAT NOBODY CAN SPEND" : address ?? "A SCRIPT WITHOUT AN ADDRESS"
     return row(["PAYS", `${amountText(value)} TO ANOTHER OWNER: ${place}`])
   })
 

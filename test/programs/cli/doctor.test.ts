@@ -11,7 +11,7 @@ import { inputOf } from "../../config/input.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
 
-const RENEWS = { state: "renews", urgency: "ok", text: "renews by itself" }
+const RENEWS = { state: "renews", urgency: "ok", text: "renews automatically" }
 
 /** Later than any clock of a test: the tip is young. */
 const YOUNG = 4_102_444_800

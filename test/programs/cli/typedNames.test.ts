@@ -45,7 +45,7 @@ describe("a name as people type it", () => {
     ["example", "d/example", "example has no namespace"],
     ["d/Example", "d/example", "Programs look up d/example, never d/Example"],
     ["D/example", "d/example", "never D/example"],
-    ["exa\u200bmple.bit", "d/example", "a character that nobody sees"],
+    ["exa\u200bmple.bit", "d/example", "an invisible character"],
     ["www.example.bit", "d/example", "The name d/example is for the whole domain"],
     ["two words", "two words", "has no namespace"],
     ["example.com", "example.com", "does not end in .bit. The name d/example is for example.bit"],

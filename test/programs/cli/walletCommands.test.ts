@@ -72,11 +72,11 @@ describe("svcd-cli unlock", () => {
     Effect.gen(function*() {
       for (
         const [argv, left, said] of [
-          [["unlock"], [0], "The registration of d/n0 continues by itself now."],
+          [["unlock"], [0], "The registration of d/n0 continues automatically now."],
           [
             ["unlock", "-for", "3h"],
             [12],
-            "The registration of d/n0 continues by itself, in 12 blocks (about 2 hours)."
+            "The registration of d/n0 continues automatically, in 12 blocks (about 2 hours)."
           ],
           [["unlock"], [12], "for everything, in 12 blocks (about 2 hours): \"svcd-cli unlock -for 3h\""],
           [
@@ -87,7 +87,7 @@ describe("svcd-cli unlock", () => {
           [
             ["unlock", "-for", "3h"],
             [0, 5],
-            "2 registrations, such as that of d/n0, continue by themselves, in 5 blocks (about 50"
+            "2 registrations, such as that of d/n0, continue automatically, in 5 blocks (about 50"
           ]
         ] as const
       ) {
@@ -128,7 +128,10 @@ describe("svcd-cli unlock", () => {
   it.effect("refuses an unknown time, and a wallet without a passphrase", () =>
     Effect.gen(function*() {
       const { run, sent } = runWith(unlocks({}), { prompt: answering("geheim") })
-      assert.match((yield* run("unlock", "-for", "soon")).stderr, /-for: "soon" is not a time such as 10m, 12h, 30d/)
+      assert.match(
+        (yield* run("unlock", "-for", "soon")).stderr,
+        /-for: "soon" is not a duration such as 10m, 12h, 30d/
+      )
       const open = runWith(OPEN, { prompt: answering("geheim") })
       for (const command of ["unlock", "lock"]) {
         assert.match((yield* open.run(command)).stderr, /is not encrypted: .*\n"svcd-cli encrypt" encrypts it\n$/)
@@ -268,11 +271,11 @@ describe("svcd-cli autorenew", () => {
           [
             ["autorenew", "example.bit", "on"],
             ["d/example", true],
-            "renews d/example by itself, before it expires"
+            "renews d/example automatically, before it expires"
           ],
-          [["autorenew", "-all", "on"], [null, true], "The wallet renews all its names by itself"],
+          [["autorenew", "-all", "on"], [null, true], "The wallet renews all its names automatically"],
           [["autorenew", "d/x", "off"], ["d/x", false], "\"svcd-cli renew d/x\" renews one."],
-          [["autorenew", "off", "-all"], [null, false], "no longer renews all its names by itself"]
+          [["autorenew", "off", "-all"], [null, false], "no longer renews all its names automatically"]
         ] as const
       ) {
         const { run, sent } = runWith(SET)

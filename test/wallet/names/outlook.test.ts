@@ -134,7 +134,7 @@ describe("outlookOf", () => {
     assert.deepStrictEqual(shown(due - 1), { state: "locked", urgency: "notice", left: 10_000, until: due - 1 })
     assert.strictEqual(
       outlookText(shown(due - 1)),
-      "would renew by itself, but the wallet locks on 2027-03-11, before the renewal is due"
+      "would renew automatically, but the wallet locks on 2027-03-11, before the renewal is due"
     )
     assert.strictEqual(shown(due).state, "renews")
   })

@@ -62,6 +62,8 @@ export const dangerRemedy = (
   switch (actOf(state)) {
     case "unlock":
       return `"${cli} unlock -renewals" unlocks the wallet for renewals`
+    case "sign":
+      return `"${cli} name_renewals" shows its PSBT: sign it on the other machine, and send it with "${cli} sendpsbt PSBT"`
     case "fund":
       return `"${cli} receive" creates an address to fund the wallet`
     case "renew":

@@ -192,6 +192,7 @@ Registrations
       const name_list = [
         owned("d/shut", 900, told("locked")),
         owned("d/poor", 901, told("no-coins")),
+        owned("d/cold", 902, told("unsigned")),
         owned("d/lost", -3, told("free")),
         owned("d/gone", -4, told("taken", { acknowledged: true }))
       ]
@@ -203,7 +204,9 @@ Registrations
       assert.deepStrictEqual(warnings, [
         "Warning: d/lost is free: \"svcd-cli register d/lost\" registers it; \"svcd-cli dismiss d/lost\" ends this warning",
         "Warning: d/shut is locked: \"svcd-cli unlock -renewals\" unlocks the wallet for renewals",
-        "Warning: d/poor is no-coins: \"svcd-cli receive\" creates an address to fund the wallet"
+        "Warning: d/poor is no-coins: \"svcd-cli receive\" creates an address to fund the wallet",
+        "Warning: d/cold is unsigned: \"svcd-cli name_renewals\" shows its PSBT: sign it on the other machine, " +
+        "and send it with \"svcd-cli sendpsbt PSBT\""
       ])
       assert.include(text, "Not shown: d/gone, d/lost (expired); -all shows them.")
       // Without the daemon's judgement, only the setting is known.

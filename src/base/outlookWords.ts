@@ -78,10 +78,14 @@ const isOutlookState = (word: string): word is OutlookState => OUTLOOK_STATES.so
 /** For a table column. Unknown states, which a newer daemon may send, are shown as they are. */
 export const outlookColumn = (state: string): string => isOutlookState(state) ? COLUMN[state] : state
 
+/** After "expired". */
+export const agoText = (blocks: number): string =>
+  blocks === 0 ? "with the last block" : `${quantityOf(blocks, "block")} ago`
+
 /** Follows the name: "d/example" + " " + text. */
 export const outlookText = ({ left, off = false, reason = "", state, until }: OwnOutlook): string => {
   const soon = `it expires in ${quantityOf(left, "block")}`
-  const ago = `expired ${quantityOf(-left, "block")} ago`
+  const ago = `expired ${agoText(-left)}`
   switch (state) {
     case "renews":
       return "renews automatically"

@@ -87,7 +87,8 @@ const CODES: ReadonlyMap<number, ProblemWords> = new Map<number, ProblemWords>([
   [RPC_CODE.walletWrongEncryptionState, { what: "The wallet is not encrypted, or is already encrypted." }],
   [RPC_CODE.walletNotFound, {
     what: "No wallet is loaded.",
-    command: "\"svcd-cli listwallets\" lists the loaded wallets, and -rpcwallet NAME selects one."
+    command:
+      "\"svcd-cli listwallets\" lists the loaded wallets, and -rpcwallet NAME selects one, -rpcwallet '' wallet.json."
   }],
   [RPC_CODE.walletNotSpecified, { what: "Several wallets are loaded.", next: "Choose one." }],
   [RPC_CODE.deserialization, { what: "The transaction is not valid." }],

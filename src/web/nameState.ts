@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../base/clock.ts"
+import { agoText } from "../base/outlookWords.ts"
 import { grouped, quantityOf } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
@@ -112,7 +113,7 @@ export const lifeBar = (record: Pick<NameEntry, "height">, moment: Moment): Html
 /** In one line: alive and until when, or expired and since when. */
 export const standing = (record: NameEntry, moment: Moment): string => {
   const left = blocksToExpiry(record, moment)
-  if (left <= 0) return left === 0 ? "Expired with the last block" : `Expired ${quantityOf(-left, "block")} ago`
+  if (left <= 0) return `Expired ${agoText(-left)}`
   const seconds = secondsLeft(left, moment)
   const until = seconds === undefined
     ? `for ${quantityOf(left, "more block")}`
@@ -134,7 +135,7 @@ export const standingView = (
 /** Only a state that needs attention has a badge. */
 export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksToExpiry(record, moment)
-  if (left <= 0) return html`${badgeOf("expired")} <span class="wide">${quantityOf(-left, "block")} ago</span>`
+  if (left <= 0) return html`${badgeOf("expired")} <span class="wide">${agoText(-left)}</span>`
   const seconds = secondsLeft(left, moment)
   return html`${expiresSoon(left, moment) && html`${badgeOf("soon")} `}${
     seconds === undefined ? `in ${quantityOf(left, "block")}` : day(moment.now + seconds)

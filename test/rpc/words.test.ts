@@ -24,7 +24,7 @@ describe("the words for errors", () => {
   it("keep the remedy of their code in a terminal", () => {
     assert.match(
       errorWords({ code: RPC_CODE.walletUnlockNeeded, reason: "renewals-only" })?.command ?? "",
-      /walletpassphrase/
+      /svcd-cli unlock/
     )
   })
 

@@ -67,7 +67,9 @@ export const autorenewCommand = (
       ? objectsOf(at(answer, "names")).map((each) => textAt(each, "name") ?? "")
       : []
     const one = lines.map((text) =>
-      name === undefined ? text : text.replace("they expire", "it expires").replace("renew NAME", `renew ${what}`)
+      name === undefined
+        ? text
+        : text.replace("they expire", "it expires").replace("renew NAME\" renews one", `renew ${what}" renews it`)
     )
     return success([...one, ...stillLines(still), ""].join("\n"))
   })

@@ -18,15 +18,15 @@ export const dismissCommand = (
     if ((word === undefined) !== line.wants("all")) {
       return usageOutcome(["give a name, or -all for all names in danger"])
     }
-    const names = word === undefined ? [] : [toHex(new TextEncoder().encode(yield* namedBy(word)))]
+    const name = word === undefined ? undefined : yield* namedBy(word)
     const done = yield* daemon.ask("name_acknowledge", {
-      ...(word === undefined ? {} : { names }),
+      ...(name === undefined ? {} : { names: [toHex(new TextEncoder().encode(name))] }),
       options: { nameEncoding: "hex" }
     })
     const dismissed = ownNamesOf(objectsOf(done))
     if (line.wants("json")) return success(`${indented(dismissed.map((entry) => objectOf(entryJson(entry))))}\n`)
     if (dismissed.length === 0) {
-      return success(word === undefined ? "No name is in danger.\n" : `Nothing warns of ${shownText(word)}.\n`)
+      return success(name === undefined ? "No name is in danger.\n" : `Nothing warns of ${shownText(name)}.\n`)
     }
     const [first] = dismissed
     return success(

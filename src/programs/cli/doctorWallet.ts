@@ -218,7 +218,9 @@ const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
   )
   return under.length > 0 && (all || renews)
     ? [warn("registrations", {
-      text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
+      text: `the wallet is ${renews ? "unlocked for renewals only" : "locked"}, and ${
+        quantityOf(under.length, "registration")
+      } will need it unlocked`,
       remedy: `"${cli} registrations" shows when; then unlock it with: "${cli} unlock"`
     })]
     : []

@@ -9,7 +9,8 @@ import { NOT_ENCRYPTED } from "./unlock.ts"
 /** `svcd-cli encrypt`: a passphrase for the wallet, or another one. */
 
 const ENCRYPTED = `The wallet is encrypted, and locked.
-- Write the passphrase down, apart from the seed phrase: without both, no one can use its coins and names, not even you.
+- Write the passphrase down, apart from the seed phrase. Without the passphrase, only the seed phrase brings back your
+  coins and names. Without either, nothing does.
 - While it is locked, it renews no names: "${NAME} unlock -renewals" lets it.
 - Earlier copies of its file are not encrypted. Destroy them, and make a new one: "${NAME} backup FILE"
 `

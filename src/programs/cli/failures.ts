@@ -51,7 +51,12 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 
 const severalWallets = (daemon: Daemon): Effect.Effect<string> =>
   daemon.ask("listwallets").pipe(
-    Effect.map((names) => `Several wallets are loaded: ${walletList(textsOf(names))}; add -rpcwallet NAME.`),
+    Effect.map(textsOf),
+    Effect.map((names) =>
+      `Several wallets are loaded: ${walletList(names)}; add -rpcwallet NAME${
+        names.includes("") ? ", or -rpcwallet '' for wallet.json" : ""
+      }.`
+    ),
     Effect.orElseSucceed(() => "Several wallets are loaded; add -rpcwallet NAME.")
   )
 

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { agoText } from "../../base/outlookWords.ts"
 import { dayText, grouped, quantityOf } from "../../base/quantities.ts"
 import { shellWord } from "../../base/safeText.ts"
 import { fromHex } from "../../protocol/bytes.ts"
@@ -95,7 +96,7 @@ type Row = readonly [label: string, value: string, colour?: Colour | undefined]
 
 const expiryRow = (page: NamePage, { expiresIn }: NameState): Row => {
   const height = page.expiresAt === undefined ? "" : ` at block ${grouped(page.expiresAt)}`
-  if (expiresIn <= 0) return ["Expired", `${quantityOf(-expiresIn, "block")} ago${height}`, "red"]
+  if (expiresIn <= 0) return ["Expired", `${agoText(-expiresIn)}${height}`, "red"]
   return [
     "Expires",
     `in ${quantityOf(expiresIn, "block")}${height}${aboutOf(page, expiresIn)}`,

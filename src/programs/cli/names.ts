@@ -264,8 +264,10 @@ const remarks = (
   ]
 }
 
-const emptyText = ({ expiring, prefix }: NamesCommandOptions, { renews }: OwnNames): string => {
+const emptyText = ({ expiring, prefix }: NamesCommandOptions, { expired, renews }: OwnNames): string => {
   if (expiring !== undefined) return `No name expires within ${quantityOf(expiring, "block")}.`
+  // The lines below say what became of them.
+  if (expired.length > 0) return "No name of the wallet is alive."
   // Namecoin Core has neither renewals nor registrations in one call.
   const how = renews === undefined
     ? "\"svcd-cli name_new NAME\" begins a registration."

@@ -112,7 +112,9 @@ export const waitingWords = (
     if (op !== "name_firstupdate" && op !== "name_update") return op ?? ""
     const before = last.get(entry.name.hex)
     last.set(entry.name.hex, entry)
-    return waitingText(deedOfTold(entry, before), detailsOf(entry, before))
+    // Every update of the wallet's own names has the one before.
+    const deed = before === undefined && op === "name_update" && isMine(entry) ? "received" : deedOfTold(entry, before)
+    return waitingText(deed, detailsOf(entry, before))
   })
 }
 

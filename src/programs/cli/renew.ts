@@ -163,7 +163,7 @@ export const renewCommand = (
         const note = textAt(entry, "note")
         return note === undefined ? [] : [`${shownBytes(name)}: ${note}`]
       }),
-      `"${NAME} names" shows their progress.`,
+      `"${NAME} names" shows ${entries.length === 1 ? "its" : "their"} progress.`,
       ""
     ].join("\n"))
   })

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { dayText, quantityOf, spanText } from "../../base/quantities.ts"
 import { LONGEST_UNLOCK } from "../../base/unlockTime.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
@@ -59,7 +60,9 @@ const waitingIn = (registrations: Json | undefined): ReadonlyArray<OwnNameEntry>
     value !== undefined && ["committed", "maturing"].includes(textAt(said, "step") ?? "")
   )
 
-const blocksLeft = ({ said }: OwnNameEntry): number => numberAt(said, "blocks_left") ?? 0
+/** Blocks until the wallet signs the second transaction. `blocks_left` of a commitment counts only to its own block. */
+const blocksLeft = ({ said }: OwnNameEntry): number =>
+  (numberAt(said, "blocks_left") ?? 0) + (textAt(said, "step") === "committed" ? MIN_FIRSTUPDATE_DEPTH - 1 : 0)
 
 interface Unlocked {
   readonly renewals: boolean

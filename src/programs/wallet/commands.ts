@@ -57,6 +57,11 @@ const LOOKED =
   `svcd searches ${grouped(WORDS_REACH)} addresses beyond the last one paid, for receiving and for change, ` +
   "of each type: legacy, p2sh-segwit, bech32 and bech32m. If the wallet ran with a larger -keypool, set it again."
 
+const OPEN = "The wallet is not encrypted, even if it was before: \"svcd-wallet encrypt\" encrypts it."
+
+const RENEWALS_UNKNOWN = "The seed phrase does not say which names renew automatically: " +
+  "\"svcd-cli autorenew -all on\" renews all of them."
+
 const NOT_CHECKED = "You have not verified your seed phrase. Compare your paper with the words above: " +
   "after a loss of the wallet, a mistake would cost you its coins and names."
 
@@ -130,7 +135,9 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
         ...Either.isRight(looked)
           ? []
           : [`The local blocks could not be searched: ${looked.left.message}. The wallet itself is complete.`],
-        "Its coins and names appear once svcd has scanned the chain."
+        "Its coins and names appear once svcd has scanned the chain.",
+        ...password === undefined ? [OPEN] : [],
+        RENEWALS_UNKNOWN
       ]
     }
   })

@@ -59,7 +59,8 @@ describe("a command that needs one of several wallets", () => {
       const several = new RpcFailure({ code: -19, message: "Multiple wallets are loaded." })
       const { run } = runWith({ name_list: several, listwallets: ["", "w2"] })
       const { code, stderr } = yield* run("names")
-      const expected = "error: Several wallets are loaded: \"\" (wallet.json), \"w2\"; add -rpcwallet NAME.\n"
+      const expected = "error: Several wallets are loaded: \"\" (wallet.json), \"w2\"; " +
+        "add -rpcwallet NAME, or -rpcwallet '' for wallet.json.\n"
       assert.deepStrictEqual([code, stderr], [19, expected])
     }))
 })

@@ -96,6 +96,16 @@ describe("svcd-cli unlock", () => {
       }
     }))
 
+  it.effect("counts to the second transaction of a registration, not to the block of the first", () =>
+    Effect.gen(function*() {
+      const committed = { name_registrations: [{ name: hex("d/n"), value: "", step: "committed", blocks_left: 1 }] }
+      const { run } = runWith(unlocks({ unlocked_until: 600 }, committed), { prompt: answering("geheim") })
+      assert.include(
+        (yield* run("unlock")).stdout,
+        "for everything, in 12 blocks (about 2 hours): \"svcd-cli unlock -for 3h\""
+      )
+    }))
+
   it.effect("asks again after a slip; a pipe has -stdin", () =>
     Effect.gen(function*() {
       const slip = runWith(unlocks({}, { walletpassphrase: inTurn(WRONG, WRONG, "null") }), {
@@ -274,7 +284,7 @@ describe("svcd-cli autorenew", () => {
             "renews d/example automatically, before it expires"
           ],
           [["autorenew", "-all", "on"], [null, true], "The wallet renews all its names automatically"],
-          [["autorenew", "d/x", "off"], ["d/x", false], "\"svcd-cli renew d/x\" renews one."],
+          [["autorenew", "d/x", "off"], ["d/x", false], "\"svcd-cli renew d/x\" renews it."],
           [["autorenew", "off", "-all"], [null, false], "no longer renews all its names automatically"]
         ] as const
       ) {

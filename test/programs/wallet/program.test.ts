@@ -210,6 +210,8 @@ describe("svcd-wallet", () => {
         writeFileSync(join(chainstate, "chainstate.db"), "no database at all".repeat(500))
         const { stderr, stdout } = done(yield* call("recover", "--mnemonic", PHRASE))
         assert.include(stdout, `The wallet was recovered: ${file}`)
+        assert.include(stderr, "The wallet is not encrypted, even if it was before")
+        assert.include(stderr, "does not say which names renew automatically")
         assert.match(stderr, /The local blocks could not be searched: .*chainstate\.db/)
         assert.include(stderr, "The wallet itself is complete.")
       })

@@ -82,8 +82,9 @@ const mistyped = (name: string): string | undefined => {
 /** For a name without a record. A text that means another name does not say that it is free. */
 export const absentName = (name: Bytes): NameNotFound | InvalidRequest => {
   const text = encodeText(name, "utf8") ?? ""
-  // Applications may have names without a namespace.
-  const reason = /[/.]/.test(text) || text !== text.trim() ? mistyped(text) : undefined
+  // Applications may have names without a namespace, and names beyond ASCII in one.
+  const isExact = /^[a-z]+\/.*[^\0-\x7f]/.test(text) && text === text.trim()
+  const reason = !isExact && (/[/.]/.test(text) || text !== text.trim()) ? mistyped(text) : undefined
   return reason === undefined ? new NameNotFound(requestedName(name)) : new InvalidRequest({ field: "name", reason })
 }
 

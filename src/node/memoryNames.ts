@@ -78,8 +78,12 @@ class Owner {
     return script
   }
 
-  owns({ address }: NameEntry): boolean {
+  has(address: Bytes): boolean {
     return this.scripts.has(toHex(address))
+  }
+
+  owns({ address }: NameEntry): boolean {
+    return this.has(address)
   }
 }
 
@@ -259,7 +263,7 @@ const make = (seeds: Readonly<Record<string, string>>) =>
         )).pipe(
           Stream.mapConcat((events) =>
             events.flatMap((event) => {
-              const told = filtered(wanted.filter, event)
+              const told = filtered({ ...wanted.filter, isMine: (address) => own.has(address) }, event)
               return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
             })
           )

@@ -15,7 +15,7 @@ import { type CliInput, CommandFailed } from "./outcome.ts"
 export type PassphraseSource = Pick<CliInput, "prompt" | "passphrases">
 
 const failedBy = ({ message, reason }: NoPassphrase): CommandFailed =>
-  reason === "no terminal"
+  reason === "no-terminal"
     ? new CommandFailed({
       message: "the passphrase of the wallet is needed, and there is no terminal to ask for it; nothing was done",
       remedy: "-stdin reads it from standard input"

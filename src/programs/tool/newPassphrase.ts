@@ -7,7 +7,7 @@ import type { Prompt } from "./prompt.ts"
 export const MOST_TRIES = 3
 
 export class NoPassphrase extends Data.TaggedError("NoPassphrase")<{
-  readonly reason: "no terminal" | "left" | "different"
+  readonly reason: "no-terminal" | "left" | "different"
 }> {
   override get message(): string {
     return this.reason === "different" ? "the passphrases differ" : "no passphrase was given"
@@ -15,7 +15,7 @@ export class NoPassphrase extends Data.TaggedError("NoPassphrase")<{
 }
 
 export const unanswered = ({ terminal }: Prompt): NoPassphrase =>
-  new NoPassphrase({ reason: terminal === undefined ? "no terminal" : "left" })
+  new NoPassphrase({ reason: terminal === undefined ? "no-terminal" : "left" })
 
 /** Asks for a passphrase and its repetition. After a difference or an empty answer, it asks again. */
 export const typedTwice = (prompt: Prompt): Effect.Effect<Redacted.Redacted<string>, NoPassphrase> =>

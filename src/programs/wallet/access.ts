@@ -70,7 +70,7 @@ export const newPassphrase = (
     return yield* Effect.mapError(
       typedTwice(context.prompt),
       ({ message, reason }) =>
-        wrong(reason === "no terminal" ? "--password is missing: the new passphrase of the wallet" : message)
+        wrong(reason === "no-terminal" ? "--password is missing: the new passphrase of the wallet" : message)
     )
   })
 

@@ -81,7 +81,7 @@ const writeCompletions = (share) => {
   for (const program of programs) {
     const script = join(BUILT, fileOf(program))
     // svcd-export prints no completions.
-    if (!run(process.execPath, [script, "--help"]).includes("-completions")) continue
+    if (program === "svcd-export") continue
     for (const [shell, file] of Object.entries(SHELLS)) {
       write(join(share, file(program)), run(process.execPath, [script, "--completions", shell]))
     }

@@ -44,7 +44,9 @@ const tell = async (program: string, args: ReadonlyArray<string>, input = ""): P
 const follow = async (printed: string, at: number, filled: Readonly<Record<string, string>> = {}): Promise<string> => {
   const lines = printed.split("\n").filter((line) => line.startsWith("svcd-cli "))
   const line = Object.entries(filled).reduce((text, [word, value]) => text.replace(word, value), lines[at] ?? "exit 9")
-  return await tell("/bin/sh", ["-c", line.replace("svcd-cli", `'${process.execPath}' '${program("svcd-cli")}'`)])
+  const call = line.replace("svcd-cli", `'${process.execPath}' '${program("svcd-cli")}'`)
+  // The command update asks, and here is nobody to answer.
+  return await tell("/bin/sh", ["-c", line.includes(" update ") ? `${call} -yes` : call])
 }
 
 /**

@@ -57,6 +57,7 @@ describe("a client over a running daemon", () => {
         )
         const steps: Array<RegistrationProgress["step"]> = []
         const registering = yield* Effect.fork(client.registerName("d/ü", "eins", {
+          anyName: true,
           waitFor: "registered",
           onProgress: ({ step }) => void steps.push(step)
         }))

@@ -30,6 +30,9 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
     what: "Another transaction spends the same coins.",
     next: "Check your payments before you start again."
   },
+  "disk-full": { what: "The disk is full.", next: "Make room there." },
+  "file-exists": { what: "There is a file of this name already." },
+  "file-refused": { what: "The node cannot write there." },
   "fee-too-high": { what: "The fee would exceed the wallet's limit (-maxtxfee)." },
   "funds-missing": {
     what: "The wallet does not have enough coins.",

@@ -22,7 +22,6 @@ const ALLOWED = new Map([
   ["config/nativePart.ts", "Node.js has one code for a missing package and for a missing native part"],
   ["names/NamesFile.ts", "better-sqlite3 has no code for a closed connection"],
   ["postgres/failures.ts", "pg has no codes for connections that ended"],
-  ["programs/cli/backup.ts", "backupwallet has one code for all that a disk refuses"],
   ["rpc/failureReason.ts", "Namecoin Core gives no reasons"],
   ["wallet/keys/registrationEntry.ts", "files of 0.1.0 have notes in place of reasons"]
 ])

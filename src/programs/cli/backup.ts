@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import { isAbsolute } from "node:path"
 import { formatHostPort, isLoopback } from "../../base/addresses.ts"
 import { absolutePath } from "../../config/gather.ts"
-import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { RPC_CODE, type RpcReason } from "../../rpc/method/RpcError.ts"
+import type { RpcClientError, RpcFailure } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { indented, numberAt, objectOf } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
@@ -14,20 +14,24 @@ import { shownText } from "./textWidth.ts"
 /** The daemon's text before its reason. */
 const FAILED = /^Error: Wallet backup failed! (?:writing .* failed: )?/s
 
-const remedyFor = (reason: string, isHere: boolean): string | undefined => {
-  if (reason.endsWith(" exists already")) return "a backup replaces no file: give another name"
-  if (reason.includes("disk is full")) return "make room there, or give a path on another disk"
-  if (reason.includes("read-only")) return "mount it writable, or give a path elsewhere"
-  return /permission denied|ENOENT|there is no directory/.test(reason)
-    ? `the daemon writes the file${isHere ? "" : ", on its own machine"}: its user must have the right to write there`
-    : undefined
+const remedyFor = (reason: RpcReason | undefined, isHere: boolean): string | undefined => {
+  switch (reason) {
+    case "file-exists":
+      return "a backup replaces no file: give another name"
+    case "disk-full":
+      return "make room there, or give a path on another disk"
+    case "file-refused":
+      return `the daemon writes the file${isHere ? "" : ", on its own machine"}: give a path where its user may write`
+    default:
+      return undefined
+  }
 }
 
 /** The daemon's advice behind a semicolon is for its own files. */
-const why = (text: string, isHere: boolean): CommandFailed => {
-  const [reason = ""] = text.replace(FAILED, "").split("; ")
+const why = ({ message, reason }: RpcFailure, isHere: boolean): CommandFailed => {
+  const [problem = ""] = message.replace(FAILED, "").split("; ")
   return new CommandFailed({
-    message: `the wallet was not copied: ${shownText(reason)}`,
+    message: `the wallet was not copied: ${shownText(problem)}`,
     remedy: remedyFor(reason, isHere)
   })
 }
@@ -50,10 +54,9 @@ export const backupCommand = (
     // The daemon has another working directory.
     const path = isHere ? absolutePath(file, input) : file
     const isEncrypted = numberAt(yield* daemon.ask("getwalletinfo"), "unlocked_until") !== undefined
-    yield* Effect.catchIf(
+    yield* Effect.mapError(
       daemon.call("backupwallet", [path]),
-      (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet,
-      ({ message }) => why(message, isHere)
+      (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet ? why(error, isHere) : error
     )
     if (line.wants("json")) return success(`${indented(objectOf({ path, encrypted: isEncrypted }))}\n`)
     const where = isHere ? "" : `, on the machine of the daemon at ${formatHostPort(rpc)}`

@@ -49,7 +49,10 @@ export const RPC_REASONS = [
   "beyond-words",
   "coin-spent",
   "coins-in-use",
+  "disk-full",
   "fee-too-high",
+  "file-exists",
+  "file-refused",
   "funds-missing",
   "inputs-missing",
   "long-chain",
@@ -85,7 +88,8 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
   static readonly methodNotFound = () => make(RPC_CODE.methodNotFound, "Method not found")
 
   /** Not the caller's fault. A storage failure passes its whole message, with the path. */
-  static readonly internal = (message = "Internal error") => make(RPC_CODE.internalError, message)
+  static readonly internal = (message = "Internal error", reason?: RpcReason) =>
+    make(RPC_CODE.internalError, message, reason)
 
   /** A usage text, a disabled feature, or an error without its own code. */
   static readonly misc = (message: string) => make(RPC_CODE.misc, message)

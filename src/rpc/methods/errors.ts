@@ -5,12 +5,28 @@ import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { methodHelp } from "../method/help.ts"
 import type { Method } from "../method/methodTable.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { RpcError, type RpcReason } from "../method/RpcError.ts"
 
 /** Failures of wallets are in `wallet/walletContext.ts`. */
 
 /** Not the caller's fault. */
-export const storageError = (failure: StorageFailure): RpcError => RpcError.internal(failure.message)
+/** By the code of the system. */
+const FILE_REASONS: ReadonlyMap<string | undefined, RpcReason> = new Map<string | undefined, RpcReason>([
+  ["ENOSPC", "disk-full"],
+  ["EDQUOT", "disk-full"],
+  ["EEXIST", "file-exists"],
+  ["EACCES", "file-refused"],
+  ["EPERM", "file-refused"],
+  ["EROFS", "file-refused"],
+  ["ENOENT", "file-refused"],
+  ["ENOTDIR", "file-refused"]
+])
+
+export const storageReason = (failure: StorageFailure): RpcReason | undefined =>
+  failure._tag === "StorageUnavailable" ? FILE_REASONS.get(failure.code) : undefined
+
+export const storageError = (failure: StorageFailure): RpcError =>
+  RpcError.internal(failure.message, storageReason(failure))
 
 /** For a missing or expired name, if the node cannot be certain. */
 export const absentError = (failure: NamesIncomplete | StorageFailure): RpcError =>

@@ -70,7 +70,13 @@ const makeBackup = (parts: Parts): WalletRecovery["backup"] => (destination) =>
   parts.file.backup(destination).pipe(
     Effect.catchTag(
       "InvalidWalletRequest",
-      ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
+      ({ code, reason }) =>
+        new StorageUnavailable({
+          file: destination,
+          doing: "writing",
+          reason,
+          code: code === "exists" ? "EEXIST" : "ENOENT"
+        })
     ),
     Effect.zipRight(isPhraseKept(parts.file.document) === false ? parts.file.update(withPhraseKept) : Effect.void),
     Effect.asVoid

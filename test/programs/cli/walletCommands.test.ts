@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { secondsOf } from "../../../src/programs/cli/unlock.ts"
+import type { RpcReason } from "../../../src/rpc/method/RpcError.ts"
 import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
 import { answering, runAlone, runWith } from "./commandRun.ts"
 import { hex, inTurn } from "./fakeDaemon.ts"
@@ -250,23 +251,23 @@ describe("svcd-cli backup", () => {
 
   it.effect("names the reason of a failure and what to do", () =>
     Effect.gen(function*() {
-      const failing = (reason: string) =>
+      const failing = (reason: RpcReason, message: string) =>
         Effect.map(
-          runWith({ ...OPEN, backupwallet: new RpcFailure({ code: -4, message: reason }) }).run("backup", "/a b.json"),
+          runWith({ ...OPEN, backupwallet: new RpcFailure({ code: -4, message, reason }) }).run("backup", "/a b.json"),
           ({ stderr }) => stderr
         )
       const wrapped = "Error: Wallet backup failed! writing /a b.json failed: "
       assert.strictEqual(
-        yield* failing(`${wrapped}/a b.json exists already`),
+        yield* failing("file-exists", `${wrapped}/a b.json exists already`),
         "error: the wallet was not copied: /a b.json exists already\na backup replaces no file: give another name\n"
       )
       assert.strictEqual(
-        yield* failing(`${wrapped}the disk is full; make room and start again`),
+        yield* failing("disk-full", `${wrapped}the disk is full; make room and start again`),
         "error: the wallet was not copied: the disk is full\nmake room there, or give a path on another disk\n"
       )
       assert.match(
-        yield* failing(`${wrapped}permission denied`),
-        /permission denied\nthe daemon writes the file: its user/
+        yield* failing("file-refused", `${wrapped}permission denied`),
+        /permission denied\nthe daemon writes the file: give a path where its user may write/
       )
     }))
 })

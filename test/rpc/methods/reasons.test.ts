@@ -5,6 +5,7 @@ import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { RPC_REASONS, RpcError, type RpcReason } from "../../../src/rpc/method/RpcError.ts"
 import { fundingError } from "../../../src/rpc/methods/wallet/spending.ts"
 import { walletError, type WalletFailure } from "../../../src/rpc/methods/wallet/walletContext.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import {
   FundsMissing,
   InvalidWalletRequest,
@@ -13,6 +14,7 @@ import {
   WalletWatchOnly
 } from "../../../src/wallet/errors.ts"
 
+const storage = (code: string) => new StorageUnavailable({ file: "/f", doing: "writing", reason: "any text", code })
 const request = (code: InvalidWalletRequest["code"]) => new InvalidWalletRequest({ code, reason: "any text" })
 const refused = (code: NameOperationRefused["code"]) => new NameOperationRefused({ code, reason: "any text" })
 
@@ -21,7 +23,10 @@ const FAILURES: Readonly<Record<RpcReason, WalletFailure>> = {
   "beyond-words": request("beyond-words"),
   "coin-spent": new FundsMissing({ needed: 1, available: 0, missing: outpointKey(outpoint(new Uint8Array(32), 0)) }),
   "coins-in-use": new TransactionRejected({ txid: "00", reason: "txn-mempool-conflict", kind: "policy" }),
+  "disk-full": storage("ENOSPC"),
   "fee-too-high": request("fee-too-high"),
+  "file-exists": storage("EEXIST"),
+  "file-refused": storage("EROFS"),
   "funds-missing": new FundsMissing({ needed: 1, available: 0 }),
   "inputs-missing": new TransactionRejected({ txid: "00", reason: "any", kind: "missing-inputs" }),
   "long-chain": request("long-chain"),

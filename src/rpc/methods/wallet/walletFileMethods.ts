@@ -23,7 +23,7 @@ import { SCANNING } from "../../contract/wallet/walletParams.ts"
 import { method } from "../../method/method.ts"
 import type { CallContext, Method } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { storageError } from "../errors.ts"
+import { storageError, storageReason } from "../errors.ts"
 import { asRpcError, type DefineWalletMethod, notLoaded, walletError, walletMethod } from "./walletContext.ts"
 import { getwalletinfoMethod } from "./walletInfoMethod.ts"
 
@@ -184,7 +184,9 @@ const backupwallet = (make: DefineWalletMethod) =>
       Effect.as(null),
       Effect.tapError(({ message: reason }) => Effect.logWarning("wallet backup failed", { reason })),
       // Core gives no reason. Programs compare the beginning.
-      Effect.mapError(({ message: reason }) => RpcError.wallet(`Error: Wallet backup failed! ${reason}`))
+      Effect.mapError((failure) =>
+        RpcError.wallet(`Error: Wallet backup failed! ${failure.message}`, storageReason(failure))
+      )
     ))
 
 export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {

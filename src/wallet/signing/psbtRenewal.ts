@@ -7,6 +7,7 @@ import { renewalProblem, type RenewalRules } from "./renewalRule.ts"
 /** Warnings of PSBTs that no signature makes better. */
 const NEVER: ReadonlySet<PsbtReview["warnings"][number]["code"]> = new Set([
   "hash-type",
+  "odd-script",
   "two-coins",
   "spent-twice",
   "overspent"

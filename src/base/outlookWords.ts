@@ -39,6 +39,9 @@ export const URGENCIES = ["ok", "notice", "warning", "alarm"] as const
 
 export type Urgency = (typeof URGENCIES)[number]
 
+export const isMoreUrgent = (urgency: Urgency, than: Urgency): boolean =>
+  URGENCIES.indexOf(urgency) > URGENCIES.indexOf(than)
+
 export const isAlarming = (urgency: string | undefined): boolean => urgency === "warning" || urgency === "alarm"
 
 export const isLostState = (state: string | undefined): boolean =>

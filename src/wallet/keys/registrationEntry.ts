@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { OUTLOOK_STATES } from "../../base/outlookWords.ts"
+import { OUTLOOK_STATES, URGENCIES } from "../../base/outlookWords.ts"
 import { hexBytes, hexOf, LONGEST_TEXT, omittable, orUndefined, Seconds, ShortText } from "./documentParts.ts"
 
 export const RegistrationFailure = Schema.Literal(
@@ -64,7 +64,9 @@ export const AcknowledgedEntry = Schema.Struct({
   name: hexBytes(LONGEST_TEXT),
   /** Of the wallet's last operation on the name. */
   height: Schema.NonNegativeInt,
-  state: Schema.Literal(...OUTLOOK_STATES)
+  state: Schema.Literal(...OUTLOOK_STATES),
+  /** A more urgent one alarms again. */
+  urgency: Schema.Literal(...URGENCIES)
 })
 export type AcknowledgedEntry = typeof AcknowledgedEntry.Type
 

@@ -77,21 +77,19 @@ export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook
       left
     }
   }
+  const urgency: Urgency = left <= nowWithin(depth) ? "alarm" : isDue ? "warning" : "notice"
   if (renewal !== "on" || !spendable && !elsewhere) {
-    const ofOwner: Urgency = left <= nowWithin(depth) ? "alarm" : isDue ? "warning" : "notice"
     return {
       state: "by-hand",
-      urgency: left > Math.max(window, soonWithin(depth)) ? "ok" : renewal === "off" ? "notice" : ofOwner,
+      urgency: left > Math.max(window, soonWithin(depth)) ? "ok" : renewal === "off" ? "notice" : urgency,
       left,
       ...off
     }
   }
-  const urgency = isDue ? "alarm" : "notice"
   if (lock.type === "locked") return { state: "locked", urgency, left }
   if (!paid || failure?.isFunds === true) return { state: "no-coins", urgency, left }
   if (elsewhere) {
-    const ofSigner: Urgency = left <= nowWithin(depth) ? "alarm" : "warning"
-    return { state: "unsigned", urgency: isDue ? ofSigner : "ok", left }
+    return { state: "unsigned", urgency: isDue ? urgency : "ok", left }
   }
   if (failure !== undefined) return { state: "failing", urgency, left, reason: failure.reason }
   if (lock.type === "until" && !isDue && lock.until < now + (left - window) * params.targetSpacing) {

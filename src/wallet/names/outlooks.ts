@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
-import { isAlarming } from "../../base/outlookWords.ts"
+import { isAlarming, isLostState, isMoreUrgent } from "../../base/outlookWords.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
@@ -61,6 +61,12 @@ const sinceOf = (parts: NameParts, last: WalletName): Effect.Effect<NameFacts["s
 
 const acknowledgedIn = ({ acknowledged = [] }: WalletDocument): ReadonlyArray<AcknowledgedEntry> => acknowledged
 
+/** A later operation, another state or a higher urgency is a new event. */
+export const isKnown = (
+  known: AcknowledgedEntry,
+  { height, outlook: { state, urgency } }: Pick<NameOutlook, "height" | "outlook">
+): boolean => known.height === height && known.state === state && !isMoreUrgent(urgency, known.urgency)
+
 /** Of each name of `names()`, as of the wallet's last block. */
 export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOutlook>> =>
   Effect.gen(function*() {
@@ -108,7 +114,7 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
         name,
         height: made,
         outlook,
-        acknowledged: known?.height === made && known.state === outlook.state
+        acknowledged: known !== undefined && isKnown(known, { height: made, outlook })
       })
     }
     return found
@@ -118,10 +124,18 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
 export const isAlarm = ({ acknowledged, outlook }: Pick<NameOutlook, "acknowledged" | "outlook">): boolean =>
   isAlarming(outlook.urgency) && !acknowledged
 
-/** The oldest are dropped first. One event per name: a later operation or another state alarms again. */
+/** What has been lost gets no worse. */
+const acknowledgedOf = ({ height, name, outlook: { state, urgency } }: NameOutlook): AcknowledgedEntry => ({
+  name,
+  height,
+  state,
+  urgency: isLostState(state) ? "alarm" : urgency
+})
+
+/** The oldest are dropped first. One event per name. */
 export const withAcknowledged = (known: ReadonlyArray<NameOutlook>) => (document: WalletDocument): WalletDocument => {
   if (known.length === 0) return document
-  const added = known.map(({ height, name, outlook: { state } }): AcknowledgedEntry => ({ name, height, state }))
+  const added = known.map(acknowledgedOf)
   const names = new Set(added.map(({ name }) => nameKey(name)))
   const kept = acknowledgedIn(document).filter(({ name }) => !names.has(nameKey(name)))
   return { ...document, acknowledged: [...kept, ...added].slice(-MAX_ACKNOWLEDGED) }

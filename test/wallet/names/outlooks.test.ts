@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import type { Names } from "../../../src/wallet/names/makeNames.ts"
+import { isKnown } from "../../../src/wallet/names/outlooks.ts"
 import { bytes, mine, NAME, own, start, withNames } from "./operating.ts"
 import { foreignNew, World } from "./World.ts"
 
@@ -37,7 +38,7 @@ describe("the outlook of a wallet's name", () => {
         yield* mine(world, names, 26)
         assert.strictEqual(yield* outlook(names), "locked notice")
         yield* mine(world, names, 1)
-        assert.strictEqual(yield* outlook(names), "locked alarm")
+        assert.strictEqual(yield* outlook(names), "locked warning")
         yield* mine(world, names, 2)
         assert.strictEqual(yield* outlook(names), "too-late alarm")
         yield* mine(world, names, 1)
@@ -55,11 +56,11 @@ describe("the outlook of a wallet's name", () => {
         world.poor = true
         assert.strictEqual(yield* outlook(names), "no-coins notice")
         yield* mine(world, names, 27)
-        assert.strictEqual(yield* outlook(names), "no-coins alarm")
+        assert.strictEqual(yield* outlook(names), "no-coins warning")
         world.poor = false
         world.room = 0
         yield* names.step
-        assert.strictEqual(yield* outlook(names), "failing alarm")
+        assert.strictEqual(yield* outlook(names), "failing warning")
         world.room = 10
         yield* names.step
         assert.strictEqual(yield* outlook(names), "pending ok")
@@ -101,6 +102,16 @@ describe("the outlook of a wallet's name", () => {
       })
     ))
 
+  it("an acknowledged warning alarms again once it is more urgent", () => {
+    const outlook = { state: "locked", urgency: "warning", left: 2_000 } as const
+    const known = { name: NAME, height: 100, state: "locked", urgency: "warning" } as const
+    assert.isTrue(isKnown(known, { height: 100, outlook }))
+    assert.isTrue(isKnown({ ...known, urgency: "alarm" }, { height: 100, outlook }))
+    assert.isFalse(isKnown(known, { height: 100, outlook: { ...outlook, urgency: "alarm", left: 900 } }))
+    assert.isFalse(isKnown(known, { height: 101, outlook }))
+    assert.isFalse(isKnown(known, { height: 100, outlook: { ...outlook, state: "no-coins" } }))
+  })
+
   it.effect("a name that its owner lets expire does not alarm, not even after its setting is forgotten", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
@@ -118,7 +129,7 @@ describe("the outlook of a wallet's name", () => {
       })
     ))
 
-  it.effect("logs each alarm once, not per block", () => {
+  it.effect("logs each alarm once, and again once it is more urgent, not per block", () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ message }) => {
       const [text, fields] = Array.isArray(message) ? message : [message]
@@ -131,7 +142,7 @@ describe("the outlook of a wallet's name", () => {
       yield* names.setRenewal(NAME, true)
       world.locked = true
       yield* mine(world, names, 40)
-      assert.deepStrictEqual(logged, ["locked", "too-late", "free"])
+      assert.deepStrictEqual(logged, ["locked", "locked", "too-late", "free"])
     }).pipe(Effect.scoped, Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
   })
 })

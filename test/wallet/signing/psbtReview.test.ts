@@ -54,7 +54,9 @@ const faultOf = (attack: Attack, renewal: Renewal): string | undefined => {
     return `${what}: is not shown in\n${lines.join("\n")}`
   }
   if (psbtRenewalProblem(read.psbt, review, rulesOf(renewal)) === undefined) return `${what}: counts as a renewal`
-  return (said === "hash-type" || said === "odd-script") && signingProblem(review) === undefined ? `${what}: is signed on request` : undefined
+  return (said === "hash-type" || said === "odd-script") && signingProblem(review) === undefined
+    ? `${what}: is signed on request`
+    : undefined
 }
 
 describe("the review of a PSBT", () => {

@@ -29,7 +29,7 @@ describe("write-option-docs.mjs", () => {
       assert.deepStrictEqual([status, stderr], [0, ""])
       assert.strictEqual(
         read("configuration.md")[row],
-        "| `-dbcache` | number | `32` | | Memory for unspent coins, in MiB. |"
+        `| \`-dbcache\` | number | \`32\` | | M${OPTIONS.dbcache.description.slice(1)}. |`
       )
       assert.strictEqual(read("svcd.conf.sample")[key], `# dbcache = ${OPTIONS.dbcache.default}`)
       assert.deepStrictEqual(PAGES.map((page) => read(page).length), before.map((lines) => lines.length))

@@ -77,7 +77,7 @@ const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
   isMine: () => false,
   isWatched: () => false,
   isRenewed: () => false,
-  outlooks: Effect.succeed(new Map()),
+  outlooks: Effect.succeed([]),
   isSearching: () => false
 })
 

@@ -10,11 +10,12 @@ import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
 import type { MailQueue } from "./mail/mailQueue.ts"
-import type { Told } from "./notices.ts"
+import type { Told, ToldLoss } from "./notices.ts"
 
 /** The notices given so far, and mail about them that no server has accepted yet. */
 export interface AlertState {
   readonly told: ReadonlyArray<Told>
+  readonly lost: ReadonlyArray<ToldLoss>
   readonly mail: ReadonlyArray<MailQueue>
 }
 
@@ -42,19 +43,19 @@ const NameBytes: Schema.Schema<Bytes, string> = Schema.transform(NameHex, Schema
   encode: toHex
 })
 
-const ToldEntry = Schema.Struct({
-  name: NameBytes,
-  height: Schema.NonNegativeInt,
-  within: Schema.NonNegativeInt
-})
+const RECORD = { name: NameBytes, height: Schema.NonNegativeInt }
+
+const LostEntry = Schema.Struct(RECORD)
+
+const ToldEntry = Schema.Struct({ ...RECORD, within: Schema.NonNegativeInt })
 
 const MailEntry = Schema.Struct({
-  name: NameBytes,
-  height: Schema.NonNegativeInt,
+  ...RECORD,
   about: Schema.NonNegativeInt,
   mine: Schema.Boolean,
   renewed: Schema.Boolean,
-  pending: Schema.Boolean
+  pending: Schema.Boolean,
+  outlook: Schema.optional(Schema.Struct({ state: Schema.String, text: Schema.String }))
 })
 
 const NOTICES = {
@@ -73,12 +74,13 @@ const Content = Schema.parseJson(
   Schema.Struct({
     version: Schema.Literal(1),
     told: Schema.Array(ToldEntry).pipe(Schema.maxItems(MOST_TOLD)),
-    // Files of earlier versions have no mail.
+    // Files of earlier versions have neither.
+    lost: Schema.optionalWith(Schema.Array(LostEntry).pipe(Schema.maxItems(MOST_TOLD)), { default: () => [] }),
     mail: Schema.optionalWith(Schema.Array(Queue).pipe(Schema.maxItems(MOST_QUEUES)), { default: () => [] })
   })
 )
 
-const EMPTY: typeof Content.Type = { version: 1, told: [], mail: [] }
+const EMPTY: typeof Content.Type = { version: 1, told: [], lost: [], mail: [] }
 
 const REMEDY = "the last notices before names expire are repeated, and queued mail is lost; check svcd-cli expiring"
 
@@ -93,7 +95,7 @@ const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, 
     )
     const commits = new CommitSignal()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    let state: AlertState = { told: read.told, mail: read.mail }
+    let state: AlertState = { told: read.told, lost: read.lost, mail: read.mail }
     let isSaved = true
     return AlertFile.of({
       current: () => state,
@@ -101,8 +103,8 @@ const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, 
       changed: () => commits.next(),
       change: (change) =>
         oneAtATime(Effect.gen(function*() {
-          const { mail, told } = change(state)
-          state = { told: told.slice(-MOST_TOLD), mail }
+          const { lost, mail, told } = change(state)
+          state = { told: told.slice(-MOST_TOLD), lost: lost.slice(-MOST_TOLD), mail }
           isSaved = false
           yield* Effect.ensuring(
             Effect.tap(

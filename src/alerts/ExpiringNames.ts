@@ -65,8 +65,11 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
   readonly isWatched: (name: Bytes) => boolean
   /** Whether a loaded wallet with the owner's script renews the name automatically. */
   readonly isRenewed: (record: ExpiringRecord) => boolean
-  /** Of all names of the loaded wallets that they still own or have lost. */
-  readonly outlooks: Effect.Effect<ReadonlyMap<NameKey, NameOutlook>>
+  /**
+   * Of all names of the loaded wallets that they still own or have lost, by the height of the record: one wallet may
+   * have lost a name that another has registered since.
+   */
+  readonly outlooks: Effect.Effect<ReadonlyArray<NameOutlook>>
   /** Whether a loaded wallet still searches the chain for its keys, so that its names may be missing. */
   readonly isSearching: () => boolean
 }>() {}
@@ -74,6 +77,10 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
 const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
+
+/** By name: each with the outlook of its last record. */
+export const outlooksByName = (outlooks: ReadonlyArray<NameOutlook>): ReadonlyMap<NameKey, NameOutlook> =>
+  new Map(outlooks.map((each) => [nameKey(each.name), each]))
 
 /** A wallet's names with their last confirmed operation. */
 const ownedBy = ({ names }: Wallet): ReadonlyArray<ExpiringRecord> =>
@@ -189,10 +196,12 @@ const make = (
         wallets.loaded().some(({ keys, names: own }) => keys.own(address)?.spendable === true && own.isRenewed(name)),
       outlooks: Effect.map(
         Effect.suspend(() => Effect.forEach(wallets.loaded(), ({ names: own }) => own.outlooks)),
-        (all) =>
-          new Map(
-            all.flat().flatMap((each) => each.outlook.state === "given" ? [] : [[nameKey(each.name), each] as const])
-          )
+        (all) => [
+          ...new Map(
+            all.flat().filter(({ outlook: { state } }) => state !== "given").sort((a, b) => a.height - b.height)
+              .map((each) => [`${each.height} ${nameKey(each.name)}`, each])
+          ).values()
+        ]
       ),
       isSearching: () => wallets.loaded().some(({ ledger }) => ledger.scanning() !== undefined)
     })
@@ -227,7 +236,7 @@ export const layerNothing: Layer.Layer<ExpiringNames, never, Chain> = Layer.effe
     isMine: () => false,
     isWatched: () => false,
     isRenewed: () => false,
-    outlooks: Effect.succeed(new Map()),
+    outlooks: Effect.succeed([]),
     isSearching: () => false
   }))
 )

@@ -18,10 +18,11 @@ import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { nameField } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { NameOutlook } from "../wallet/names/WalletNames.ts"
+import type { WordedOutlook } from "./advice.ts"
 import { AlertFile } from "./AlertFile.ts"
-import { ExpiringNames } from "./ExpiringNames.ts"
+import { ExpiringNames, outlooksByName } from "./ExpiringNames.ts"
 import { AlertMail } from "./mail/AlertMail.ts"
-import { countWithin, dueNotices, type ExpiryNotice } from "./notices.ts"
+import { countWithin, dueLosses, dueNotices, type ExpiryNotice } from "./notices.ts"
 import { WatchList } from "./WatchList.ts"
 
 // Reports own and watched names before they expire, in the log and the metrics. Given notices are on disk, so that a
@@ -38,6 +39,17 @@ const LOOK_INTERVAL = "1 minute"
 
 export interface ExpiryAlertsOptions {
   readonly isPending: (name: Bytes) => boolean
+}
+
+const worded = ({ outlook }: NameOutlook): WordedOutlook => ({ state: outlook.state, text: outlookText(outlook) })
+
+/** None for a record of another owner, who may have registered a name that the wallet lost. */
+const outlookOf = (
+  { height, name }: Pick<ExpiryNotice, "height" | "name">,
+  outlooks: ReadonlyMap<NameKey, NameOutlook>
+): WordedOutlook | undefined => {
+  const known = outlooks.get(nameKey(name))
+  return known?.height === height ? worded(known) : undefined
 }
 
 const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
@@ -80,12 +92,12 @@ export const runExpiryAlerts = (
       Effect.gen(function*() {
         for (const notice of due.slice(0, MOST_LOGGED)) {
           const { height, left, name } = notice
-          const outlook = outlooks.get(nameKey(name))?.outlook
+          const known = outlookOf(notice, outlooks)
           const facts = {
             name: nameField(name),
             blocksLeft: left,
             expiresAt: expiryHeight(height, params),
-            ...outlook === undefined ? {} : { reason: outlookText(outlook) }
+            ...known === undefined ? {} : { reason: known.text }
           }
           yield* Effect.logWarning(wordsOf(notice), facts)
         }
@@ -110,10 +122,11 @@ export const runExpiryAlerts = (
           namesExpiring.of(within).set(count)
         }
       }
-      const outlooks = yield* expiring.outlooks
+      const own = yield* expiring.outlooks
       for (const state of OWNED_STATES) {
-        ownNames.of(state).set([...outlooks.values()].filter(({ outlook }) => outlook.state === state).length)
+        ownNames.of(state).set(own.filter(({ outlook }) => outlook.state === state).length)
       }
+      const outlooks = outlooksByName(own)
       const subjects = names.map((each) => {
         const { address, name } = each.record
         const mine = expiring.isMine(address)
@@ -123,15 +136,32 @@ export const runExpiryAlerts = (
         return { ...each, mine, pending: isPending(name), renewed }
       })
       const { due, told } = dueNotices(file.current().told, subjects, { clock, notices })
+      // The log has each loss already: see outlookWatch.ts.
+      const losses = dueLosses(file.current().lost, own, clock)
+      const { told: lost } = losses
       yield* log(due, outlooks)
-      if (due.length === 0 && told.length === file.current().told.length && file.isSaved()) return
+      const known = file.current()
+      const isSame = told.length === known.told.length && lost.length === known.lost.length
+      if (due.length === 0 && losses.due.length === 0 && isSame && file.isSaved()) return
       const now = yield* unixTime
-      const letters = due.map(({ left, within: _, ...notice }) => ({
-        ...notice,
-        about: now + left * params.targetSpacing
-      }))
+      const letters = [
+        ...due.map(({ left, within: _, ...notice }) => ({
+          ...notice,
+          about: now + left * params.targetSpacing,
+          outlook: outlookOf(notice, outlooks)
+        })),
+        ...losses.due.map((each) => ({
+          name: each.name,
+          height: each.height,
+          about: now + each.outlook.left * params.targetSpacing,
+          mine: true,
+          renewed: false,
+          pending: false,
+          outlook: worded(each)
+        }))
+      ]
       // The state changes even on a full disk: the next look repeats the writing, not the notices.
-      yield* file.change((state) => ({ told, mail: mail.queued(state.mail, letters) }))
+      yield* file.change((state) => ({ told, lost, mail: mail.queued(state.mail, letters) }))
     })
 
     const looked = Effect.catchAll(look, ({ message: reason }) =>

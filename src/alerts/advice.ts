@@ -1,3 +1,5 @@
+import { actOf } from "../base/outlookWords.ts"
+import { ownerCommand, type OwnerWord } from "../base/ownerCommands.ts"
 import { escapeUnsafe } from "../base/safeText.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
@@ -5,6 +7,8 @@ import { encodeText } from "../protocol/nameText.ts"
 import { readName } from "../values/readName.ts"
 
 /** What texts for owners (calendars, mail) say about a name: its form, and how to renew it. */
+
+const CLI = "svcd-cli"
 
 /** Bytes shown of a name beyond the rules, which a coinbase can write. */
 const SHOWN_BYTES = 64
@@ -25,13 +29,14 @@ const isTyped = (text: string): boolean => {
   return reading._tag === "Read" && reading.text === text
 }
 
-/** The command that renews a name. Other names are in hex, so that no owner can inject a command. */
-export const renewalCommand = (name: Bytes): string => {
+/** A command for the owner. Other names are in hex, so that no owner can inject a command. */
+const commandOf = (word: OwnerWord, name: Bytes): string => {
   const text = encodeText(name, "ascii")
-  return text !== undefined && PLAIN.test(text) && isTyped(text)
-    ? `svcd-cli renew ${text}`
-    : `svcd-cli name_renew '["${toHex(name)}"]' '{"nameEncoding":"hex"}'`
+  const isPlain = text !== undefined && PLAIN.test(text) && isTyped(text)
+  return ownerCommand(CLI, word, { hex: toHex(name), text: isPlain ? text : undefined })
 }
+
+export const renewalCommand = (name: Bytes): string => commandOf("renew", name)
 
 /** The owner of a name, as far as a node knows. */
 export interface Custody {
@@ -49,11 +54,41 @@ export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string =
     : `To renew it: ${command}`
 }
 
-/** The same for a notice, which an automatically renewed name gets only if the renewal is late. */
-export const noticeAdvice = (name: Bytes, custody: Custody & { readonly pending: boolean }): string => {
-  if (custody.pending) return "An operation on it is unconfirmed. If it stays so, raise its fee."
-  return custody.mine && custody.renewed
-    ? "Its wallet should have renewed it but has not. Unlock the wallet with \"svcd-cli unlock -renewals\", or send coins to it. " +
-      `To renew it at once: ${renewalCommand(name)}`
+/** What becomes of a wallet's name, as `outlookText` says it. */
+export interface WordedOutlook {
+  readonly state: string
+  readonly text: string
+}
+
+const actAdvice = (name: Bytes, state: string): string => {
+  switch (actOf(state)) {
+    case "unlock":
+      return `To unlock the wallet for renewals: ${CLI} unlock -renewals`
+    case "sign":
+      return `${CLI} name_renewals shows its PSBT. Sign it on the other machine, and send it with ${CLI} sendpsbt PSBT`
+    case "fund":
+      return `For an address to send coins to: ${CLI} receive`
+    case "renew":
+      return `To renew it at once: ${renewalCommand(name)}`
+    case "raise-fee":
+      return "If it stays so, raise the fee of its transaction."
+    case "register":
+      return `To register it again: ${commandOf("register", name)}`
+    case undefined:
+      return ""
+  }
+}
+
+/** For a notice. Names of the wallets have an outlook. */
+export const noticeAdvice = (
+  name: Bytes,
+  { outlook, pending, ...custody }: Custody & {
+    readonly pending: boolean
+    readonly outlook?: WordedOutlook | undefined
+  }
+): string => {
+  if (outlook !== undefined) return `It ${escapeUnsafe(outlook.text)}. ${actAdvice(name, outlook.state)}`.trimEnd()
+  return pending
+    ? "An operation on it is unconfirmed. If it stays so, raise its fee."
     : renewalAdvice(name, custody)
 }

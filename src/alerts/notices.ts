@@ -1,7 +1,10 @@
-import { expiryHeight } from "../consensus/expiry.ts"
+import { isLostState } from "../base/outlookWords.ts"
+import { expirationDepth, expiryHeight } from "../consensus/expiry.ts"
 import type { NameClock } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
+import { isAlarm } from "../wallet/names/outlooks.ts"
+import type { NameOutlook } from "../wallet/names/WalletNames.ts"
 import { type ExpiringName } from "./expiring.ts"
 
 /** A notice that was given, with the height of the record's operation. */
@@ -65,6 +68,29 @@ export const dueNotices = (
     due.push({ name, height, within, left, mine, pending, renewed })
   }
   return { due, told: [...known.values()] }
+}
+
+/** A loss that was reported, with the height of the lost record's operation. */
+export interface ToldLoss {
+  readonly name: Bytes
+  readonly height: Height
+}
+
+/** A name can be lost by one wallet, and then by another. */
+const lossKey = ({ height, name }: ToldLoss): string => `${height} ${nameKey(name)}`
+
+/** The losses to report, and all reported ones including these. Those that the owner has acknowledged are not reported. */
+export const dueLosses = (
+  told: ReadonlyArray<ToldLoss>,
+  outlooks: ReadonlyArray<NameOutlook>,
+  { params, tipHeight }: NameClock
+): { readonly due: ReadonlyArray<NameOutlook>; readonly told: ReadonlyArray<ToldLoss> } => {
+  // A loss alarms for one life of a name.
+  const since = tipHeight - expirationDepth(tipHeight, params)
+  const kept = told.filter(({ height }) => expiryHeight(height, params) > since)
+  const known = new Set(kept.map(lossKey))
+  const due = outlooks.filter((each) => isLostState(each.outlook.state) && isAlarm(each) && !known.has(lossKey(each)))
+  return { due, told: [...kept, ...due.map(({ height, name }) => ({ name, height }))] }
 }
 
 /** Names within each notice, in the order of `noticesOf`. */

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { dueNotices, noticeAt, type Subject, type Told } from "../../src/alerts/notices.ts"
+import { dueLosses, dueNotices, noticeAt, type Subject, type Told, type ToldLoss } from "../../src/alerts/notices.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import { noticesOf } from "../../src/names/events/NameEvent.ts"
 import { networks } from "../../src/protocol/networks.ts"
+import type { NameOutlook } from "../../src/wallet/names/WalletNames.ts"
 import { text } from "../names/blocks.ts"
 
 const params = paramsOf(networks.mainnet)
@@ -87,5 +88,40 @@ describe("dueNotices", () => {
   it("forgets notices of records that have expired, and keeps those of names that are not listed at the moment", () => {
     const kept = due([toldAt(144, 0), { ...toldAt(144, 1), name: text("d/b") }]).told
     assert.deepStrictEqual(kept.map(({ name }) => Buffer.from(name).toString()), ["d/b"])
+  })
+})
+
+describe("dueLosses", () => {
+  const lost = (name: string, ago: number, more: Partial<NameOutlook> = {}): NameOutlook => ({
+    name: text(name),
+    height: TIP - ago - 36_000,
+    outlook: { state: "free", urgency: "alarm", left: -ago },
+    acknowledged: false,
+    ...more
+  })
+  const losses = (told: ReadonlyArray<ToldLoss>, ...outlooks: ReadonlyArray<NameOutlook>) =>
+    dueLosses(told, outlooks, { params, tipHeight: TIP })
+
+  it("reports each loss once, also one that changes, and the same name of two wallets", () => {
+    const [free, taken] = [lost("d/a", 9), lost("d/a", 9, { outlook: { state: "taken", urgency: "alarm", left: -9 } })]
+    const first = losses([], free, lost("d/a", 3))
+    assert.lengthOf(first.due, 2)
+    const second = losses(first.told, taken, lost("d/a", 3))
+    assert.deepStrictEqual([second.due, second.told], [[], first.told])
+  })
+
+  it("reports nothing that is acknowledged, long past or not lost", () => {
+    const { due: found, told } = losses(
+      [],
+      lost("d/a", 9, { acknowledged: true }),
+      lost("d/b", 40_000, { outlook: { state: "free", urgency: "notice", left: -40_000 } }),
+      lost("d/c", -9, { outlook: { state: "locked", urgency: "alarm", left: 9 } })
+    )
+    assert.deepStrictEqual([found, told], [[], []])
+  })
+
+  it("remembers a loss while its wallet is not loaded, for one life of a name", () => {
+    const { told } = losses([], lost("d/a", 35_999), lost("d/b", 36_000))
+    assert.lengthOf(losses(told).told, 1)
   })
 })

@@ -110,7 +110,7 @@ const make = (
     }))
 
     const become = (to: string, change: (queue: MailQueue) => MailQueue): Effect.Effect<void, StorageFailure> =>
-      file.change(({ mail, told }) => ({ told, mail: replaced(queuesOf(mail, addresses), to, change) }))
+      file.change((state) => ({ ...state, mail: replaced(queuesOf(state.mail, addresses), to, change) }))
 
     const worker = (to: string): Effect.Effect<never> => {
       let failures = 0

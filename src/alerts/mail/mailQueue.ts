@@ -1,6 +1,7 @@
 import { type Bytes, compare } from "../../protocol/bytes.ts"
 import type { Height, Millis, UnixTime } from "../../protocol/keys.ts"
 import { nameKey } from "../../protocol/keys.ts"
+import type { WordedOutlook } from "../advice.ts"
 
 // The queued mail per address, at most two: one that is being sent and no longer changes, and one that gathers new
 // notices. So an unreachable server fills no disk, and no notice is lost.
@@ -15,6 +16,8 @@ export interface MailNotice {
   readonly mine: boolean
   readonly renewed: boolean
   readonly pending: boolean
+  /** For a name of a loaded wallet, even after its loss. */
+  readonly outlook?: WordedOutlook | undefined
 }
 
 /** Notices for one mail, the first to expire first. */

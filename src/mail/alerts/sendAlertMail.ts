@@ -6,6 +6,7 @@ import { nameLine, noticeAdvice } from "../../alerts/advice.ts"
 import type { MailOutcome, OutgoingMail } from "../../alerts/mail/AlertMail.ts"
 import type { MailNotice, Notices } from "../../alerts/mail/mailQueue.ts"
 import { parseMailbox } from "../../base/mailbox.ts"
+import { isLostState } from "../../base/outlookWords.ts"
 import { expiryHeight } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { encodeText } from "../../protocol/nameText.ts"
@@ -33,19 +34,26 @@ const dayText = (time: number): string => new Date(time * 1_000).toISOString().s
 
 const namesText = (count: number): string => count === 1 ? "1 name" : `${count} names`
 
+const isLost = ({ outlook }: MailNotice): boolean => isLostState(outlook?.state)
+
 const subjectOf = ({ more, names }: Notices): string => {
   const [first] = names
   const day = first === undefined ? "" : ` about ${dayText(first.about)}`
   const text = first === undefined ? undefined : encodeText(first.name, "ascii")
+  const shown = text !== undefined && PLAIN.test(text) ? text : "A name"
   const count = names.length + more
-  if (count > 1) return `${namesText(count)} expire soon, the first${day}`
-  return `${text !== undefined && PLAIN.test(text) ? text : "A name"} expires${day}`
+  const lost = names.filter(isLost).length
+  if (lost > 0 && count === 1) return `${shown} is lost`
+  if (lost > 0) return `${namesText(lost)} lost${lost < count ? `, ${namesText(count - lost)} about to expire` : ""}`
+  return count > 1 ? `${namesText(count)} expire soon, the first${day}` : `${shown} expires${day}`
 }
 
 const entryOf = (notice: MailNotice, { params }: MessageContext): string =>
   [
     nameLine(notice.name),
-    `  expires at block ${expiryHeight(notice.height, params)}, about ${dayText(notice.about)}`,
+    `  ${isLost(notice) ? "expired" : "expires"} at block ${expiryHeight(notice.height, params)}, about ${
+      dayText(notice.about)
+    }`,
     `  ${noticeAdvice(notice.name, notice)}`
   ].join("\n")
 
@@ -56,9 +64,15 @@ const footer = ({ hostname, params }: MessageContext): string =>
     "Change the recipients in svcd.conf (alertmail)."
   ].join("\n")
 
+const openingOf = ({ more, names }: Notices): string => {
+  const count = names.length + more
+  if (names.some(isLost)) return count === 1 ? "This name is lost." : "Names are lost, the first ones of this list."
+  return count === 1 ? "This name expires soon." : "These names expire soon."
+}
+
 const noticesBody = ({ more, names }: Notices, context: MessageContext): string =>
   [
-    names.length + more === 1 ? "This name expires soon." : "These names expire soon.",
+    openingOf({ more, names }),
     "Once a name expires, its owner loses it, and anyone can register it.",
     ...names.map((notice) => entryOf(notice, context)),
     ...more > 0 ? [`… and ${more} more. Run "svcd-cli expiring" to list them.`] : [],

@@ -1,4 +1,5 @@
 import { actOf, isAlarming, isLostState, outlookColumn } from "../../base/outlookWords.ts"
+import { ownerCommand } from "../../base/ownerCommands.ts"
 import { shellWord } from "../../base/safeText.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { at, objectsOf, textAt } from "./jsonText.ts"
@@ -45,20 +46,12 @@ export const alertsOf = (answer: Json | undefined): ReadonlyArray<NameAlert> =>
     return outlook === undefined ? [] : [{ name, wallet: textAt(said, "wallet"), outlook }]
   })
 
-const METHODS = { renew: "name_renew", register: "name_autoregister", dismiss: "name_acknowledge" } as const
-
-/** A name that is not text is an argument of the method, in hex. */
-const command = (cli: string, word: keyof typeof METHODS, { hex, text }: Shown): string =>
-  text === undefined
-    ? `${cli} -named ${METHODS[word]} ${word === "register" ? "name" : "names"}=${hex} options='{"nameEncoding":"hex"}'`
-    : `${cli} ${word} ${shellWord(text)}`
-
 /** `cli` begins the command: svcd-cli, with the flag for the wallet if there are several. */
 export const dangerRemedy = (
   { name, outlook: { state } }: Pick<NameAlert, "name" | "outlook">,
   cli: string
 ): string => {
-  const known = `"${command(cli, "dismiss", name)}" ends this warning`
+  const known = `"${ownerCommand(cli, "dismiss", name)}" ends this warning`
   switch (actOf(state)) {
     case "unlock":
       return `"${cli} unlock -renewals" unlocks the wallet for renewals`
@@ -67,11 +60,11 @@ export const dangerRemedy = (
     case "fund":
       return `"${cli} receive" creates an address to fund the wallet`
     case "renew":
-      return `"${command(cli, "renew", name)}" renews it now`
+      return `"${ownerCommand(cli, "renew", name)}" renews it now`
     case "raise-fee":
       return "raise the fee of its transaction if it stays so"
     case "register":
-      return `"${command(cli, "register", name)}" registers it; ${known}`
+      return `"${ownerCommand(cli, "register", name)}" registers it; ${known}`
     default:
       return known
   }

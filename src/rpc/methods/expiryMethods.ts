@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { ExpiringNames, type ExpiringQuery, type Whose } from "../../alerts/ExpiringNames.ts"
+import { ExpiringNames, type ExpiringQuery, outlooksByName, type Whose } from "../../alerts/ExpiringNames.ts"
 import { WatchList } from "../../alerts/WatchList.ts"
 import { unixTime } from "../../base/clock.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -9,9 +9,8 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
-import { type NameKey, nameKey } from "../../protocol/keys.ts"
+import { nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { NameOutlook } from "../../wallet/names/WalletNames.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
 import { MOST_NAMES, NAME_EXPIRING, NAME_WATCH, type WATCHED_NAME } from "../contract/names/expiry.ts"
 import { MOST_FOUND, NEEDS_ALL } from "../contract/names/find.ts"
@@ -70,7 +69,7 @@ const name_expiring = Effect.gen(function*() {
       const page = yield* found({ blocks, whose: yield* whoseOf(given), limit, cursor })
       const now = yield* unixTime
       const complete = yield* Effect.mapError(answers.complete, storageError)
-      const outlooks = complete ? yield* expiring.outlooks : new Map<NameKey, NameOutlook>()
+      const outlooks = outlooksByName(complete ? yield* expiring.outlooks : [])
       return {
         names: page.names.map(({ left, record }) => {
           const { height, name } = record

@@ -62,9 +62,9 @@ const runOf = (filename: string, addresses: ReadonlyArray<string> = [A]) =>
       next: Queue.take(attempts),
       waiting: Queue.size(attempts),
       give: (...names: ReadonlyArray<string>) =>
-        file.change(({ mail: before, told }) => ({
-          told,
-          mail: mail.queued(before, names.map((name) => noticeOf(name)))
+        file.change((state) => ({
+          ...state,
+          mail: mail.queued(state.mail, names.map((name) => noticeOf(name)))
         }))
     }
   })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { nameLine } from "../../../src/alerts/advice.ts"
-import { MOST_NAMED } from "../../../src/alerts/mail/mailQueue.ts"
+import { type MailNotice, MOST_NAMED } from "../../../src/alerts/mail/mailQueue.ts"
 import { mainnetParams } from "../../../src/consensus/params.ts"
 import { alertMessage } from "../../../src/mail/alerts/sendAlertMail.ts"
 import { noticeOf } from "../../alerts/mail/notice.ts"
@@ -94,10 +94,39 @@ describe("alertMessage", () => {
           to: "a@x.example",
           mail: { id: "1", madeAt: 0, more: 0, names: [{ ...noticeOf("d/a"), ...custody }] }
         }, CONTEXT).toString()
-      ).body.split("\r\n").find((_, at, all) => all[at - 1]?.startsWith("  expires at"))
+      ).body.split("\r\n").find((_, at, all) => /^  expire[sd] at/.test(all[at - 1] ?? ""))
     assert.include(said({ pending: true }), "An operation on it is unconfirmed")
-    assert.include(said({ renewed: true }), "Its wallet should have renewed it but has not")
+    const text = "would renew automatically, but the wallet is locked; it expires in 9 blocks"
+    assert.include(
+      said({ outlook: { state: "locked", text } }),
+      `It ${text}. To unlock the wallet for renewals: svcd-cli `
+    )
+    assert.include(said({ outlook: { state: "taken", text: "\u202e is lost" } }), "It \\u202e is lost.")
     assert.include(said({ mine: false }), "No wallet of this node has it, so its owner must renew it.")
+  })
+
+  it("says which names are lost, and how to register them again", () => {
+    const mailOf = (...outlooks: ReadonlyArray<MailNotice["outlook"]>) =>
+      parsed(
+        alertMessage({
+          type: "notices",
+          to: "a@x.example",
+          mail: {
+            id: "1",
+            madeAt: 0,
+            more: 0,
+            names: outlooks.map((outlook, at) => ({ ...noticeOf(`d/${at}`), outlook }))
+          }
+        }, CONTEXT).toString()
+      )
+    const free = { state: "free", text: "expired 1 block ago: it is lost, but free to register again" }
+    const { body, fields } = mailOf(free)
+    assert.strictEqual(fields[2], "Subject: d/0 is lost")
+    assert.include(body, "This name is lost.")
+    assert.include(body, "  expired at block 836000")
+    assert.include(body, `  It ${free.text}. To register it again: svcd-cli register d/0\r\n`)
+    assert.strictEqual(mailOf(free, free).fields[2], "Subject: 2 names lost")
+    assert.strictEqual(mailOf(free, undefined).fields[2], "Subject: 1 name lost, 1 name about to expire")
   })
 
   it("is small with as many names as there can be", () => {

@@ -135,17 +135,14 @@ describe("renewalCommand", () => {
     for (const name of [...HOSTILE.map((part) => text(`d/a${part}b`)), Uint8Array.of(0xff, 0x27), text("d/example")]) {
       const command = renewalCommand(name).replace("svcd-cli", `printf '%s\\n'`)
       const { stdout } = spawnSync("sh", ["-c", command], { encoding: "utf8" })
-      const [method, list = "", options] = stdout.split("\n")
+      const [method, list = "", ...rest] = stdout.trimEnd().split("\n")
       if (method === "renew") {
-        assert.deepStrictEqual([list, options], [Buffer.from(name).toString("latin1"), ""])
+        assert.deepStrictEqual([list, rest], [Buffer.from(name).toString("latin1"), []])
         continue
       }
-      assert.strictEqual(method, "name_renew")
-      const [given] = JSON.parse(list)
-      assert.deepStrictEqual(
-        options === "" ? text(given) : Uint8Array.from(Buffer.from(given, "hex")),
-        Uint8Array.from(name)
-      )
+      assert.deepStrictEqual([method, list], ["-named", "name_renew"])
+      const hex = Buffer.from(name).toString("hex")
+      assert.deepStrictEqual(rest, [`names=["${hex}"]`, "options={\"nameEncoding\":\"hex\"}"])
     }
   })
 })

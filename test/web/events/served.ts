@@ -47,7 +47,7 @@ export const SUBJECTS = Layer.succeed(ExpiringNames, {
   isWatched: (name) => Buffer.from(name).toString() === "d/a",
   isRenewed: () => false,
   isSearching: () => false,
-  outlooks: Effect.succeed(new Map())
+  outlooks: Effect.succeed([])
 })
 
 export const rand = Uint8Array.of(1)

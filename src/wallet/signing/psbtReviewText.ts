@@ -181,8 +181,8 @@ const moneyLines = (outputs: ReadonlyArray<ReviewedOutput>): ReadonlyArray<strin
     return row(["PAYS", `${amountText(value)} TO ANOTHER OWNER: ${place}`])
   })
 
-/** The name, the payments, the fee, the signatures, and warnings. */
-export const reviewLines = (review: PsbtReview): ReadonlyArray<string> => {
+/** The name, the payments, the fee and the signatures. */
+export const reviewFacts = (review: PsbtReview): ReadonlyArray<string> => {
   const { fee, inputs, lockTime, outputs, warnings } = review
   const isUnproven = warnings.some(({ code }) => code === "unproven-fee")
   const lock = lockTime > 0 && !warnings.some(({ code }) => code === "waits-for-time")
@@ -193,7 +193,12 @@ export const reviewLines = (review: PsbtReview): ReadonlyArray<string> => {
     ...moneyLines(outputs),
     row(["Fee", fee === undefined ? "UNKNOWN" : `${amountText(fee)}${isUnproven ? "  (UNPROVEN)" : ""}`]),
     ...lock,
-    ...inputs.map(inputText),
-    ...warnings.map((warning) => `WARNING: ${warningText(warning)}`)
+    ...inputs.map(inputText)
   ]
 }
+
+/** The facts, then warnings. */
+export const reviewLines = (review: PsbtReview): ReadonlyArray<string> => [
+  ...reviewFacts(review),
+  ...review.warnings.map((warning) => `WARNING: ${warningText(warning)}`)
+]

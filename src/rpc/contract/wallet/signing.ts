@@ -1,8 +1,9 @@
+import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
 import { boolean, freeText, hexText, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
-import { PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../transactions/psbt.ts"
+import { DECODE_FAILED, PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../transactions/psbt.ts"
 import { SIGNED_TRANSACTION } from "../transactions/rawTransaction.ts"
 import { PREVTXS_PARAM, SIGHASH_PARAM } from "../transactions/transactionParams.ts"
 import { LOCKED } from "./walletParams.ts"
@@ -64,4 +65,28 @@ export const WALLETPROCESSPSBT = contract({
     "-22 Specified sighash value does not match value stored in PSBT",
     `-13 ${LOCKED}`
   ]
+})
+
+/** Characters: its signatures are checked, and an owner reads it. */
+export const LONGEST_REVIEWED = 60_000
+
+export const REVIEWPSBT = contract({
+  name: "reviewpsbt",
+  group: "Wallet",
+  coins: "any",
+  right: "names",
+  heavy: true,
+  summary:
+    "Says in words what a PSBT does to the names and coins of the wallet, as svcd-wallet show does: for an owner " +
+    "who is about to sign or send it. Only the wallet's own scripts count as its own, whatever the PSBT claims.",
+  params: { psbt: freeText(PSBT) },
+  results: [{
+    schema: Schema.Struct({
+      lines: Schema.Array(Result.string("A line: the name, the payments, the fee, the inputs with their signatures")),
+      warnings: Schema.Array(Result.string("What the owner has to look at first")),
+      complete: Result.boolean("Whether it has all its signatures, so that sendpsbt can send it")
+    })
+  }],
+  examples: [[PSBT_EXAMPLE]],
+  errors: [DECODE_FAILED, `-8 the PSBT is longer than ${LONGEST_REVIEWED} characters`]
 })

@@ -8,13 +8,22 @@ import { txidKey } from "../../../protocol/keys.ts"
 import { isFinalInput, type Psbt } from "../../../protocol/psbt/Psbt.ts"
 import { outpointKey, prevoutTxid } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
+import { reviewPsbt } from "../../../wallet/signing/psbtReview.ts"
+import { reviewFacts, warningText } from "../../../wallet/signing/psbtReviewText.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
 import { joined, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
 import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import { NO_KEY, SIGNMESSAGE, SIGNRAWTRANSACTIONWITHWALLET, WALLETPROCESSPSBT } from "../../contract/wallet/signing.ts"
+import {
+  LONGEST_REVIEWED,
+  NO_KEY,
+  REVIEWPSBT,
+  SIGNMESSAGE,
+  SIGNRAWTRANSACTIONWITHWALLET,
+  WALLETPROCESSPSBT
+} from "../../contract/wallet/signing.ts"
 import { inTurns, readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -117,6 +126,20 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           })
       )
 
-      return [signmessage, signrawtransactionwithwallet, walletprocesspsbt]
+      const reviewpsbt = make(REVIEWPSBT, ({ psbt }, wallet, { turns }) =>
+        Effect.gen(function*() {
+          if (psbt.length > LONGEST_REVIEWED) {
+            return yield* RpcError.invalidParameter(`the PSBT is longer than ${LONGEST_REVIEWED} characters`)
+          }
+          const { knowledge, own } = wallet.keys
+          const review = reviewPsbt(yield* decodePsbtParam(psbt, turns), { network, own, knowledge })
+          return {
+            lines: reviewFacts(review),
+            warnings: review.warnings.map(warningText),
+            complete: review.inputs.every(({ signed }) => signed.state === "complete")
+          }
+        }))
+
+      return [signmessage, signrawtransactionwithwallet, walletprocesspsbt, reviewpsbt]
     }
   )

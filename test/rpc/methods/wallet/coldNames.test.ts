@@ -107,3 +107,36 @@ layer(node())("name methods with psbt", (it) => {
       })
     }))
 })
+
+layer(node())("reviewpsbt", (it) => {
+  it.effect("says in words what a PSBT does to the wallet, and whether it can be sent", () =>
+    Effect.gen(function*() {
+      const wallets = yield* coldWallets(1)
+      const { cold, foreign, other, watch } = wallets
+      yield* registered(wallets, "d/words", "{}")
+      const review = (psbt: string, by = watch) => Effect.map(by.call("reviewpsbt", psbt), ({ value }) => Object(value))
+      const draft = (options: object) =>
+        Effect.map(
+          watch.call("name_update", "d/words", "\u202e\n<b>", { ...options, valueEncoding: "utf8" }),
+          ({ value }) => String(Object(value).psbt)
+        )
+
+      const change = yield* draft({})
+      const own = yield* review(change)
+      assert.strictEqual(own.lines[0], "Changes d/words")
+      assert.include(own.lines.join(""), "<b>")
+      assert.notMatch(own.lines.join(""), /[\u202e\n]/)
+      assert.deepStrictEqual([own.warnings, own.complete], [[], false])
+      const { value } = yield* cold.call("walletprocesspsbt", change, true, "ALL", true, false)
+      assert.isTrue((yield* review(Object(value).psbt)).complete)
+
+      // The same transaction is a stranger's in another wallet.
+      assert.strictEqual((yield* review(change, other)).lines[0], "GIVES AWAY d/words")
+      const gift = yield* review(yield* draft({ destAddress: foreign }))
+      assert.strictEqual(gift.lines[0], "GIVES AWAY d/words")
+      assert.include(gift.warnings.join(), "gives the name to another owner")
+
+      assert.strictEqual((yield* watch.refusal("reviewpsbt", "A".repeat(60_001))).code, -8)
+      assert.strictEqual((yield* watch.refusal("reviewpsbt", "A")).code, -22)
+    }))
+})

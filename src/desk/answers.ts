@@ -11,6 +11,9 @@ export const AS_HEX = { ...NAME_AS_HEX, valueEncoding: "hex" } as const
 /** Sends or fails: what a wallet without private keys would answer is not sent. */
 export const SENT_AS_HEX = { ...AS_HEX, psbt: false } as const
 
+/** The same as a PSBT, which is not sent. */
+export const DRAFTED_AS_HEX = { ...AS_HEX, psbt: true } as const
+
 export type OwnName = ResultOf<typeof NAME_LIST>[number]
 export type RegistrationRow = ResultOf<typeof NAME_REGISTRATIONS>[number]
 export type Renewing = ResultOf<typeof NAME_AUTORENEW>

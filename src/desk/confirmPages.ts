@@ -166,8 +166,11 @@ export const resultPage: DeskHandler = (visit) =>
       ? deskAnswer(visit, {
         title: outcome.done.title,
         at: "result",
-        main: html`<h1>${outcome.done.title}</h1>${
-          alertView("good", outcome.done.text)
+        main: html`<h1>${outcome.done.title}</h1>${alertView("good", outcome.done.text)}${
+          outcome.done.psbt !== undefined &&
+          html`<p class="buttons"><a class="button primary" href="${
+            deskLink("psbt", { id: found.id })
+          }">Download the PSBT</a></p>`
         }<section class="card">${plan.content}</section>${linksTo("names", "payments")}`
       })
       : deskAnswer(visit, {

@@ -14,6 +14,8 @@ import { wordsOf } from "./errorWords.ts"
 export interface Done {
   readonly title: string
   readonly text: Html
+  /** To sign elsewhere, in base64: nothing was sent. */
+  readonly psbt?: string
 }
 
 export interface Plan {

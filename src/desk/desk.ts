@@ -17,6 +17,7 @@ import { namePage, ownNamesPage } from "./namesPage.ts"
 import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
 import { warned } from "./ownNames.ts"
 import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
+import { psbtPage, sendSigned, signPage } from "./psbtPages.ts"
 import { meant, register } from "./registerPages.ts"
 import { acknowledgeAlerts, cancel, renew } from "./renewPage.ts"
 import { type DeskSession, DeskSessions } from "./sessions.ts"
@@ -40,7 +41,7 @@ interface PageHandlers {
   readonly at: DeskPage
   readonly get?: DeskHandler
   readonly post?: DeskHandler
-  /** The script reads a part of it while a form is filled in. */
+  /** Not shown as a page: a file, or what the script reads while a form is filled in. */
   readonly isPart?: true
 }
 
@@ -57,6 +58,8 @@ const PAGES: ReadonlyArray<PageHandlers> = [
   { at: "cancel", post: cancel },
   { at: "acknowledge", post: acknowledgeAlerts },
   { at: "meant", get: meant, isPart: true },
+  { at: "sign", get: signPage, post: sendSigned },
+  { at: "psbt", get: psbtPage, isPart: true },
   { at: "confirm", get: confirmPage, post: confirm },
   { at: "result", get: resultPage },
   { at: "payments", get: paymentsPage },

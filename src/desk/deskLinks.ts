@@ -21,6 +21,8 @@ export type DeskPage =
   | "cancel"
   | "acknowledge"
   | "meant"
+  | "sign"
+  | "psbt"
   | "confirm"
   | "result"
   | "payments"

@@ -57,6 +57,7 @@ const SECTION_OF: Partial<Readonly<Record<DeskPage, DeskPage>>> = {
   release: "names",
   receive: "payments",
   send: "payments",
+  sign: "names",
   words: "wallet",
   choose: "wallet"
 }
@@ -141,6 +142,8 @@ export interface FieldShown {
   readonly type?: "text" | "password"
   /** One line if omitted. */
   readonly rows?: number
+  /** Characters. */
+  readonly longest?: number
   readonly autocomplete?: "off" | "current-password" | "new-password" | "username"
   readonly required?: boolean
 }
@@ -148,8 +151,18 @@ export interface FieldShown {
 const LONGEST = 4_000
 
 export const field = (shown: FieldShown): Html => {
-  const { autocomplete = "off", hint, label, name, required = false, rows, type = "text", value = "", wrong = [] } =
-    shown
+  const {
+    autocomplete = "off",
+    hint,
+    label,
+    longest = LONGEST,
+    name,
+    required = false,
+    rows,
+    type = "text",
+    value = "",
+    wrong = []
+  } = shown
   const [hintId, wrongId] = [`${name}-hint`, `${name}-wrong`]
   const told = [hint === undefined ? "" : hintId, wrong.length === 0 ? "" : wrongId].filter((id) => id !== "").join(" ")
   const open = html`${hint !== undefined && html`<span class="hint" id="${hintId}">${hint}</span>`}`
@@ -159,9 +172,9 @@ export const field = (shown: FieldShown): Html => {
   const invalid = wrong.length > 0 ? "true" : "false"
   const control = rows === undefined
     ? required
-      ? html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${LONGEST}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}" required>`
-      : html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${LONGEST}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">`
-    : html`<textarea id="f-${name}" name="${name}" rows="${rows}" maxlength="${LONGEST}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">
+      ? html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${longest}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}" required>`
+      : html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${longest}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">`
+    : html`<textarea id="f-${name}" name="${name}" rows="${rows}" maxlength="${longest}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">
 ${value}</textarea>`
   return html`<div class="field"><label for="f-${name}">${label}</label>${open}${control}${faults}</div>`
 }

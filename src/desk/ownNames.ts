@@ -32,6 +32,10 @@ export const actView = ({ name: hex = "" }: Pick<OwnName, "name">, { state }: Pi
       return html`<a class="button" href="${deskLink("receive")}">Receive coins</a>`
     case "renew":
       return html`<button type="submit" name="one" value="${hex}">Renew${of}</button>`
+    case "sign":
+      return html`<a class="button" href="${deskLink("sign")}">Sign its renewal</a>`
+    case "raise-fee":
+      return html`<span class="hint">If no block takes it: <code>svcd-cli bumpfee TXID</code> raises its fee.</span>`
     case "register":
       return html`<a class="button" href="${deskLink("register", { hex })}">Register again${of}</a>`
     default:

@@ -1,15 +1,16 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
-import { NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
 import { NAME_AUTORENEW } from "../rpc/contract/wallet/registration.ts"
 import { html } from "../web/html.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { NAME_AS_HEX, SENT_AS_HEX } from "./answers.ts"
+import { NAME_AS_HEX } from "./answers.ts"
+import type { Plan } from "./confirmations.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { field, option } from "./frame.ts"
 import { changeableName, feeOfChange, heldName } from "./namesPage.ts"
 import { about, ifTimed, nameHeading, recordView } from "./nameViews.ts"
 import { addressFault, isOwnAddress } from "./newOwner.ts"
+import { draftedChange, plannedOrDrafted, sentChange } from "./psbtPages.ts"
 import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
 
 /** Transferring a name, and giving it up. */
@@ -57,7 +58,8 @@ export const transfer: DeskHandler = (visit) =>
     if (fault !== undefined) return transferForm(visit, given, { address, wrong: [fault] })
     const isOwn = yield* isOwnAddress(visit.calls, address)
     const fee = yield* feeOfChange(visit, hex)
-    return planned(visit, {
+    const change = { name: hex, options: { destAddress: address } }
+    return yield* plannedOrDrafted(visit, {
       title: "Transfer a name",
       content: recordView([
         ["Name", wholeName(name)],
@@ -77,13 +79,13 @@ export const transfer: DeskHandler = (visit) =>
       unlocks: "all",
       same: `transfer ${hex}`,
       run: ({ call }) =>
-        Effect.as(call(NAME_UPDATE, { name: hex, options: { ...SENT_AS_HEX, destAddress: address } }), {
+        Effect.as(sentChange({ call }, change), {
           title: "The transfer is sent",
           text: html`The name belongs to the new owner once the transaction is in a block${
             ifTimed(visit.frame, ", in about ten minutes")
           }.`
         })
-    })
+    }, (calls) => draftedChange(calls, change))
   })
 
 export const releasePage: DeskHandler = (visit) =>
@@ -113,7 +115,8 @@ export const release: DeskHandler = (visit) =>
   Effect.gen(function*() {
     const empties = visit.form.get("empty") === "1"
     const { hex, name } = yield* (empties ? changeableName : heldName)(visit, visit.form)
-    return planned(visit, {
+    const change = { name: hex, value: "" }
+    const plan: Plan = {
       title: "Release a name",
       content: recordView([
         ["Name", wholeName(name)],
@@ -129,7 +132,7 @@ export const release: DeskHandler = (visit) =>
         Effect.gen(function*() {
           yield* call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX })
           // Last: what fails after a transaction would look as if nothing was sent.
-          if (empties) yield* call(NAME_UPDATE, { name: hex, value: "", options: SENT_AS_HEX })
+          if (empties) yield* sentChange({ call }, change)
           return {
             title: "The name is released",
             text: html`The wallet no longer renews it.${
@@ -137,5 +140,13 @@ export const release: DeskHandler = (visit) =>
             }`
           }
         })
-    })
+    }
+    // Without a transaction, there is nothing to sign.
+    return yield* empties
+      ? plannedOrDrafted(visit, plan, (calls) =>
+        Effect.zipRight(
+          calls.call(NAME_AUTORENEW, { name: hex, on: false, options: NAME_AS_HEX }),
+          draftedChange(calls, change)
+        ))
+      : Effect.succeed(planned(visit, plan))
   })

@@ -27,7 +27,8 @@ import { deskLink, deskPlace } from "./deskLinks.ts"
 import { alertView, card, field, linksTo } from "./frame.ts"
 import { amountGiven, nmc } from "./money.ts"
 import { ifTimed, listedHex, recordView } from "./nameViews.ts"
-import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, tokenField, walletState } from "./visit.ts"
+import { plannedOrDrafted } from "./psbtPages.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, tokenField, walletState } from "./visit.ts"
 
 /** White modules that readers need around a code. */
 const BORDER = 4
@@ -280,7 +281,7 @@ export const pay: DeskHandler = (visit) =>
       })
     }
     const { fee, psbt } = funded
-    return planned(visit, {
+    return yield* plannedOrDrafted(visit, {
       title: "Pay",
       content: recordView([
         ["To", html`<code class="address">${visible(address)}</code>`],
@@ -301,5 +302,5 @@ export const pay: DeskHandler = (visit) =>
             ifTimed(visit.frame, ", in about ten minutes")
           }.`
         }))
-    })
+    }, (calls) => Effect.as(areFree(calls, psbt), psbt))
   })

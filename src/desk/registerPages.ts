@@ -15,7 +15,7 @@ import { alertView, field, option } from "./frame.ts"
 import { changeHeading } from "./nameViews.ts"
 import { type FormKind, kindFor, madeValue, nameFaults } from "./valueFields.ts"
 import { NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
-import { deskAnswer, type DeskHandler, type DeskVisit, nameIn } from "./visit.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, nameIn, NotMeant, walletState } from "./visit.ts"
 
 const chooseName = (
   visit: DeskVisit,
@@ -147,6 +147,13 @@ export const register: DeskHandler = (visit) =>
     const text = query.get("name")
     const hex = query.get("hex")
     if (text === null && hex === null) return chooseName(visit)
+    const { info } = yield* walletState(visit)
+    if (!info.private_keys_enabled) {
+      return yield* new NotMeant({
+        text: "This wallet has no private keys, and a registration takes two signatures. Make both transactions in a " +
+          "terminal, with svcd-cli name_new and svcd-cli name_firstupdate, and sign each on the machine that has the keys."
+      })
+    }
     const as = query.get("as")
     const reading = hex === null ? nameGiven(text ?? "", as) : undefined
     if (typeof reading === "string") return chooseName(visit, { text: text ?? "", as, wrong: [visible(reading)] })

@@ -12,7 +12,7 @@ import { deskLink, deskPlace } from "./deskLinks.ts"
 import { nmc } from "./money.ts"
 import { renewalPlan } from "./namesPage.ts"
 import { about, listedHex, recordView } from "./nameViews.ts"
-import { type DeskHandler, NotMeant, planned } from "./visit.ts"
+import { type DeskHandler, NotMeant, planned, walletState } from "./visit.ts"
 
 /** Renewals of chosen names or all, and automatic renewal of a name. */
 
@@ -66,6 +66,7 @@ export const renew: DeskHandler = (visit) =>
     const skipped = plan.names.filter(({ state }) => state === "skipped")
     const renewed = plan.names.filter(({ state }) => state === "waiting")
     const off = plan.left_out ?? 0
+    const { info } = yield* walletState(visit)
     if (renewed.length === 0) {
       return yield* new NotMeant({
         text: skipped[0]?.note !== undefined
@@ -102,9 +103,13 @@ export const renew: DeskHandler = (visit) =>
       run: ({ call }) =>
         Effect.as(call(NAME_RENEW, { names, options: NAME_AS_HEX }), {
           title: "The renewal is in progress",
-          text: html`The wallet sends one transaction per name, in the next blocks. <a href="${
-            deskLink("names")
-          }">Names</a> shows which of them are still changing.`
+          text: !info.private_keys_enabled
+            ? html`This wallet has no private keys. It makes a PSBT for each name: <a href="${
+              deskLink("sign")
+            }">download and sign them</a>.`
+            : html`The wallet sends one transaction per name, in the next blocks. <a href="${
+              deskLink("names")
+            }">Names</a> shows which of them are still changing.`
         })
     })
   })

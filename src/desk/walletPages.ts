@@ -153,7 +153,7 @@ const walletView = (
           info.walletname === "" ? "The wallet" : visible(info.walletname),
           html`${
             recordView([
-              [
+              !info.private_keys_enabled && lock === "none" ? undefined : [
                 "Lock",
                 html`<span class="badge ${tone}">${word}</span> ${text}${
                   until > 0 && lock === "unlocked" && renewals > until
@@ -161,7 +161,9 @@ const walletView = (
                     : until > 0 && html` It locks again ${ago(until, { now })}.`
                 }`
               ],
-              info.private_keys_enabled ? undefined : ["Keys", html`None: it watches only.`],
+              info.private_keys_enabled
+                ? undefined
+                : ["Keys", html`None: it watches only. <a href="${deskLink("sign")}">Sign elsewhere</a>`],
               wordsRow(info)
             ])
           }<div class="buttons">${

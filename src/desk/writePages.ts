@@ -9,20 +9,20 @@ import { ESTIMATESMARTFEE } from "../rpc/contract/mempool/fee.ts"
 import { GETMEMPOOLINFO } from "../rpc/contract/mempool/mempool.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
 import { NAME_LIST } from "../rpc/contract/wallet/nameWallet.ts"
-import { NAME_UPDATE } from "../rpc/contract/wallet/nameWrite.ts"
 import { NAME_AUTOREGISTER } from "../rpc/contract/wallet/registration.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type Html, html } from "../web/html.ts"
 import { lintView } from "../web/lintView.ts"
 import { indentedJson } from "../web/valueView.ts"
 import { titleName, visible, wholeName } from "../web/visible.ts"
-import { AS_HEX, SENT_AS_HEX } from "./answers.ts"
+import { AS_HEX } from "./answers.ts"
 import { CallFailed, type Calls, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
 import { deskPage } from "./frame.ts"
 import { changeableName, feeOfChange } from "./namesPage.ts"
 import { about, bytesOfHex, changeHeading, ifTimed, recordView } from "./nameViews.ts"
 import { ownerFaults, ownerRow } from "./newOwner.ts"
+import { draftedChange, plannedOrDrafted, sentChange } from "./psbtPages.ts"
 import { type FormKind, kindFor, madeValue, openValue, sentTexts } from "./valueFields.ts"
 import { draftView, NO_OWNER, type ValueForm, valueForm } from "./valueForm.ts"
 import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit, nameIn, NotMeant, planned } from "./visit.ts"
@@ -216,7 +216,13 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
     const fee = yield* feeOfChange(visit, hex)
     const before = yield* standOf(visit.calls, hex)
     const bytes = Buffer.from(value)
-    return planned(visit, {
+    const change = { name: hex, value: toHex(bytes) }
+    const unchanged = ({ call }: Pick<Calls, "call">) =>
+      Effect.filterOrFail(standOf({ call }, hex), (stand) => stand === before, () => {
+        const message = "this name was changed meanwhile"
+        return new CallFailed({ method: "name_update", code: -4, message, reason: "changed" })
+      })
+    return yield* plannedOrDrafted(visit, {
       title: "Change the value of a name",
       content: html`${
         recordView([
@@ -235,11 +241,8 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
       same: `update ${hex} ${toHex(bytes)}`,
       run: ({ call }) =>
         Effect.gen(function*() {
-          if ((yield* standOf({ call }, hex)) !== before) {
-            const message = "this name was changed meanwhile"
-            return yield* new CallFailed({ method: "name_update", code: -4, message, reason: "changed" })
-          }
-          yield* call(NAME_UPDATE, { name: hex, value: toHex(bytes), options: SENT_AS_HEX })
+          yield* unchanged({ call })
+          yield* sentChange({ call }, change)
           return {
             title: "The change is sent",
             text: html`It counts once a block holds it${ifTimed(visit.frame, ", in about ten minutes")}. <a href="${
@@ -247,7 +250,7 @@ const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
             }">The name</a> shows it then.`
           }
         })
-    })
+    }, (calls) => Effect.zipRight(unchanged(calls), draftedChange(calls, change)))
   })
 
 export const write: DeskHandler = (visit): Effect.Effect<PageAnswer, DeskFailure> =>

@@ -73,6 +73,20 @@ export const documents = (looks: Looks): (content: DocumentContent) => PageAnswe
 
 const EMPTY_POLICY = policyOf({ style: "", script: "" }, "'none'")
 
+const UNSAFE_IN_FILE = /[^a-z0-9._-]+/gi
+const LONGEST_FILE_NAME = 80
+
+/** A text that the browser saves as a file, and never shows. */
+export const attachment = ({ name, text }: { readonly name: string; readonly text: string }): PageAnswer => ({
+  status: 200,
+  headers: {
+    ...headersOf(EMPTY_POLICY),
+    "Content-Type": "application/octet-stream",
+    "Content-Disposition": `attachment; filename="${name.replaceAll(UNSAFE_IN_FILE, "-").slice(-LONGEST_FILE_NAME)}"`
+  },
+  body: text
+})
+
 /** Nothing in the address needs escaping. */
 export const redirect = (address: string, headers: Readonly<Record<string, string>> = {}): PageAnswer => ({
   status: 303,

@@ -24,9 +24,8 @@ const ACTS: Readonly<Record<NonNullable<ReturnType<typeof actOf>>, string>> = {
   unlock: "href=\"./desk/wallet\">Unlock for renewals",
   fund: "href=\"./desk/receive\">Receive coins",
   renew: `name="one" value="${NAME}">Renew`,
-  "raise-fee": "<span class=\"own-act\"></span>",
-  // With svcd-wallet, on the machine that has the keys.
-  sign: "<span class=\"own-act\"></span>",
+  "raise-fee": "<code>svcd-cli bumpfee TXID</code> raises its fee",
+  sign: "href=\"./desk/sign\">Sign its renewal",
   register: `href="./desk/register?hex=${NAME}">Register again`
 }
 

@@ -95,11 +95,20 @@ const waitForName = (
   }).pipe(Effect.scoped)
 
 const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
-  Effect.flatMap(nameState(daemon, name), (state) => {
-    if (state === undefined || state.expiresIn <= 0) return Effect.void
-    const owner = state.mine === true ? "this wallet owns it" : "another owner has it"
-    const next = state.mine === true ? `"${NAME} update ${name}" changes it` : `"${NAME} name ${name}" shows it`
-    return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
+  Effect.gen(function*() {
+    const state = yield* nameState(daemon, name)
+    if (state !== undefined && state.expiresIn > 0) {
+      const owner = state.mine === true ? "this wallet owns it" : "another owner has it"
+      const next = state.mine === true ? `"${NAME} update ${name}" changes it` : `"${NAME} name ${name}" shows it`
+      return yield* new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
+    }
+    const pending = objectsOf(yield* ask(daemon, "name_pending", [name, ONE_NAME]))
+    if (pending.some((each) => at(each, "ismine") !== true)) {
+      return yield* new CommandFailed({
+        message: `another registration of ${name} waits for a block; nothing was done`,
+        remedy: `"${NAME} name ${name}" shows it`
+      })
+    }
   })
 
 /** Refuses a name whose registration the node already runs: the node's own error has other causes, too. */

@@ -97,6 +97,12 @@ describe("svcd-cli register", () => {
     Effect.gen(function*() {
       const taken = runWith({ ...FREE, name_show: record("", { ismine: false }) })
       assert.match((yield* taken.run("register", "d/example", "-yes")).stderr, /registered already, and another owner/)
+      const waiting = runWith({ ...FREE, name_pending: [{ op: "name_firstupdate", ismine: false }] })
+      assert.match(
+        (yield* waiting.run("register", "d/example", "-yes")).stderr,
+        /another registration of d\/example waits/
+      )
+      assert.lengthOf(waiting.sent("name_autoregister"), 0)
       const poor = runWith({ ...FREE, getbalances: "{\"mine\":{\"trusted\":0.00100000}}" })
       assert.match((yield* poor.run("register", "d/example", "-yes")).stderr, /can spend 0\.001 NMC.*svcd-cli receive/)
       assert.lengthOf([...taken.sent("name_autoregister"), ...poor.sent("name_autoregister")], 0)

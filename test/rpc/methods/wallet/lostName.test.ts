@@ -94,11 +94,11 @@ layer(methodNode({ blocks: false, wallets: true }))("a name of a locked wallet",
       yield* mine(27)
       const unlock = "\"svcd-cli unlock -renewals\" unlocks the wallet for renewals"
       const locked = "would renew automatically, but the wallet is locked; it expires in 3 blocks"
-      assert.deepStrictEqual(yield* seen, alarm("locked", locked, unlock, true))
-      assert.deepStrictEqual(yield* seen, alarm("locked", locked, unlock, false))
+      assert.deepStrictEqual(yield* seen, { ...alarm("locked", locked, unlock, true), urgency: "warning" })
+      assert.deepStrictEqual(yield* seen, { ...alarm("locked", locked, unlock, false), urgency: "warning" })
       yield* mine(3)
       const dismiss = "\"svcd-cli dismiss d/home\" ends this warning"
-      const free = "expired 0 blocks ago: it is lost, but free to register again"
+      const free = "expired with the last block: it is lost, but free to register again"
       assert.deepStrictEqual(
         yield* seen,
         alarm("free", free, `"svcd-cli register d/home" registers it; ${dismiss}`, true)

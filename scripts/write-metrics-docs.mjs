@@ -12,7 +12,7 @@ const labelText = ({ label, values }) => {
 }
 
 const SHOWN = {
-  alerts: "with `-alertmail` or `-watch`",
+  alerts: "with `-alertmail` or `-watch`, or while a name needs its owner",
   detail: "with `-metricsdetail`",
   light: "with a light start",
   webhooks: "with webhooks"

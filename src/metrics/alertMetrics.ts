@@ -19,12 +19,15 @@ const isOwned = (state: OutlookState): state is Exclude<OutlookState, "given"> =
 
 export const OWNED_STATES = OUTLOOK_STATES.filter(isOwned)
 
+/** An owner has to act on names in these states. */
+export const NEEDY_STATES = ["locked", "no-coins", "failing", "too-late", "free", "taken", "expired"] as const
+
 export const ownNames = gaugeBy({
   ...facts(
     "name operations",
     "svcd_own_names",
-    "Names of the loaded wallets by what becomes of them, as in name_list. One that is locked, no-coins, failing, too-late, " +
-      "free, taken or expired needs its owner."
+    "Names of the loaded wallets by what becomes of them, as in name_list. One that is " +
+      `${NEEDY_STATES.slice(0, -1).join(", ")} or ${NEEDY_STATES[NEEDY_STATES.length - 1]} needs its owner.`
   ),
   label: "state",
   values: OWNED_STATES

@@ -1,4 +1,4 @@
-import { alertMails, alertMailsWaiting, namesExpiring, ownNames } from "./alertMetrics.ts"
+import { alertMails, alertMailsWaiting, namesExpiring, NEEDY_STATES, ownNames } from "./alertMetrics.ts"
 import type { MetricFamily, Table } from "./families.ts"
 import {
   HANDOVER_OUTCOMES,
@@ -47,10 +47,13 @@ const hadLightStart = (): boolean =>
 
 const hasWebhooks = (): boolean => WEBHOOK_STATES.some((state) => webhooks.of(state).value() > 0)
 
+/** A rule about names that need their owner works without any setting. */
+const hasNeedyNames = (): boolean => NEEDY_STATES.some((state) => ownNames.of(state).value() > 0)
+
 /** `alerts`: whether the operator wants notices before names expire. */
 export const partsInUse = (alerts: boolean): ReadonlySet<MetricPart> =>
   new Set<MetricPart>([
-    ...alerts ? ["alerts"] as const : [],
+    ...alerts || hasNeedyNames() ? ["alerts"] as const : [],
     ...hadLightStart() ? ["light"] as const : [],
     ...hasWebhooks() ? ["webhooks"] as const : []
   ])

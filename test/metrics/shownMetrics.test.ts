@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ownNames } from "../../src/metrics/alertMetrics.ts"
 import { lightActive, lightHandovers } from "../../src/metrics/lightMetrics.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { type MetricPart, metricPart, partsInUse, shownMetrics } from "../../src/metrics/shownMetrics.ts"
@@ -48,6 +49,12 @@ describe("partsInUse", () => {
     assert.isTrue(partsInUse(true).has("alerts"))
     assert.isFalse(partsInUse(false).has("alerts"))
     assert.isFalse(partsInUse(true).has("detail"))
+    ownNames.of("locked").set(1)
+    assert.isTrue(partsInUse(false).has("alerts"))
+    ownNames.of("locked").set(0)
+    ownNames.of("renews").set(1)
+    assert.isFalse(partsInUse(false).has("alerts"))
+    ownNames.of("renews").set(0)
   })
 
   it("has webhooks while there is one", () => {

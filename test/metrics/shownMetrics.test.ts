@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ownNames } from "../../src/metrics/alertMetrics.ts"
+import { NEEDY_STATES, ownNames } from "../../src/metrics/alertMetrics.ts"
 import { lightActive, lightHandovers } from "../../src/metrics/lightMetrics.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { type MetricPart, metricPart, partsInUse, shownMetrics } from "../../src/metrics/shownMetrics.ts"
@@ -46,6 +46,8 @@ describe("shownMetrics", () => {
 /** Other tests of the process record too: a part that a counter has shown stays. */
 describe("partsInUse", () => {
   it("has notices where the operator asked for them, and never the detail", () => {
+    // Other tests in the same process may have left names in danger.
+    for (const state of NEEDY_STATES) ownNames.of(state).set(0)
     assert.isTrue(partsInUse(true).has("alerts"))
     assert.isFalse(partsInUse(false).has("alerts"))
     assert.isFalse(partsInUse(true).has("detail"))

@@ -19,6 +19,7 @@ const ORDER = [
   "chain",
   "names",
   "light",
+  "dns",
   "mempool",
   "publish",
   "webhooks",
@@ -42,7 +43,17 @@ const DOOR = ORDER.indexOf("node") + 0.5
 const VERSION = "version.ts"
 
 /** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser too. */
-const PURE = ["protocol/", "base/siphash.ts", "base/safeText.ts", "consensus/", "values/", "network/wire/"]
+const PURE = [
+  "protocol/",
+  "base/siphash.ts",
+  "base/safeText.ts",
+  "consensus/",
+  "values/",
+  "network/wire/",
+  "dns/wire/",
+  "dns/records.ts",
+  "dns/answer.ts"
+]
 
 /** The files of the pure folders that load native code where the platform has it. */
 const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]

@@ -4,14 +4,14 @@ import type * as Stream from "effect/Stream"
 import type { Bytes } from "../protocol/bytes.ts"
 
 /** Who asks. */
-export interface Caller {
+export interface Asker {
   readonly transport: "udp" | "tcp" | "tls" | "https"
   /** An IP address, IPv4 in its own form. */
   readonly address: string
   readonly port: number
 }
 
-export type Reply =
+export type DnsReply =
   | { readonly _tag: "Message"; readonly bytes: Bytes }
   /** The messages of a zone transfer, over TCP and TLS only. */
   | { readonly _tag: "Transfer"; readonly messages: Stream.Stream<Bytes> }
@@ -21,7 +21,7 @@ export type Reply =
 /** One DNS message in, its answer out, whatever the transport. */
 export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
   /** The answer if it is in the cache, with id, letters and flags of this query; else `undefined`: `respond` has to work. */
-  readonly cached: (query: Bytes, caller: Caller) => Bytes | undefined
+  readonly cached: (query: Bytes, asker: Asker) => Bytes | undefined
   /** Never fails: every fault is an answer. */
-  readonly respond: (query: Bytes, caller: Caller) => Effect.Effect<Reply>
+  readonly respond: (query: Bytes, asker: Asker) => Effect.Effect<DnsReply>
 }>() {}

@@ -26,7 +26,7 @@ export interface Apex {
 
 export type Rcode = "NOERROR" | "NXDOMAIN" | "YXDOMAIN" | "REFUSED"
 
-export interface Answer {
+export interface DnsAnswer {
   readonly rcode: Rcode
   readonly authoritative: boolean
   readonly answer: ReadonlyArray<RecordSet>
@@ -41,4 +41,4 @@ export interface Answer {
 }
 
 /** Yields the label below the origin whose zone is wanted, and takes it; `undefined` if the name does not exist. */
-export type AnswerWork = Generator<string, Answer, DomainZone | undefined>
+export type AnswerWork = Generator<string, DnsAnswer, DomainZone | undefined>

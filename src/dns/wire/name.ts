@@ -8,7 +8,7 @@ import type { Brand } from "../../protocol/keys.ts"
 export type WireName = Brand<string, "WireName">
 
 /** RFC 1035, section 2.3.4: bytes of a label, and of a name with the zero at its end. */
-export const MAX_LABEL = 63
-export const MAX_NAME = 255
+export const MAX_LABEL_BYTES = 63
+export const MAX_NAME_BYTES = 255
 
 export const ROOT = "\0" as WireName

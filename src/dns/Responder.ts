@@ -4,7 +4,7 @@ import type * as Stream from "effect/Stream"
 import type { Bytes } from "../protocol/bytes.ts"
 
 /** Who asks. */
-export interface Asker {
+export interface DnsClient {
   readonly transport: "udp" | "tcp" | "tls" | "https"
   /** An IP address, IPv4 in its own form. */
   readonly address: string
@@ -21,7 +21,7 @@ export type DnsReply =
 /** One DNS message in, its answer out, whatever the transport. */
 export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
   /** The answer if it is in the cache, with id, letters and flags of this query; else `undefined`: `respond` has to work. */
-  readonly cached: (query: Bytes, asker: Asker) => Bytes | undefined
+  readonly cached: (query: Bytes, client: DnsClient) => Bytes | undefined
   /** Never fails: every fault is an answer. */
-  readonly respond: (query: Bytes, asker: Asker) => Effect.Effect<DnsReply>
+  readonly respond: (query: Bytes, client: DnsClient) => Effect.Effect<DnsReply>
 }>() {}

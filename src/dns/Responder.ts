@@ -15,7 +15,7 @@ export type DnsReply =
   | { readonly _tag: "Message"; readonly bytes: Bytes }
   /** The messages of a zone transfer, over TCP and TLS only. */
   | { readonly _tag: "Transfer"; readonly messages: Stream.Stream<Bytes> }
-  /** No answer at all: what came is no question. */
+  /** No answer at all: what came is not a question. */
   | { readonly _tag: "Drop"; readonly reason: string }
 
 /** One DNS message in, its answer out, whatever the transport. */

@@ -1,7 +1,7 @@
 import type { Brand } from "../../protocol/keys.ts"
 
 /**
- * A DNS name as it stands on the wire, without compression, one character per byte: `\x03www\x07example\x03bit\0`. In
+ * A DNS name as on the wire, without compression, one character per byte: `\x03www\x07example\x03bit\0`. In
  * lower case unless said otherwise. Two names are equal if and only if their strings are, even where a label holds a
  * dot or a zero byte.
  */

@@ -1,8 +1,8 @@
+import type { ForbiddenKind } from "../base/specialAddress.ts"
 import type { WebhookFilter } from "../config/webhookKinds.ts"
 import type { WEBHOOK_STATES } from "../metrics/webhookMetrics.ts"
 import { readCursorText } from "../names/events/EventCursor.ts"
 import type { Height, Millis } from "../protocol/keys.ts"
-import type { ForbiddenKind } from "./addressRule.ts"
 import { storedFilter } from "./hookSettings.ts"
 import type { HookRow, HookSource } from "./HookStore.ts"
 

@@ -6,8 +6,8 @@ import { type IncomingMessage, request } from "node:http"
 import { connect as connectPlain, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
+import type { ForbiddenKind } from "../base/specialAddress.ts"
 import { version } from "../version.ts"
-import type { ForbiddenKind } from "./addressRule.ts"
 import { retryAfter } from "./retries.ts"
 
 // One attempt to send a message: resolves the host, checks the addresses, connects to one, posts, and reads the head of

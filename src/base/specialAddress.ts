@@ -1,8 +1,8 @@
 import { BlockList, isIPv6 } from "node:net"
 
-// Addresses that a caller's hook must not reach, as a caller of RPC could otherwise make the node send requests into
-// its network (server-side request forgery). Pure: `post.ts` resolves a name first, and connects to exactly the address
-// checked here. The caller passes in this machine's addresses.
+// Addresses that others must not make the node send to, as they could otherwise reach into its network (server-side
+// request forgery): those of callers' hooks, and of servers that values of names delegate to. Pure: who connects uses
+// exactly the address checked here, and passes in this machine's addresses.
 
 export type ForbiddenKind =
   | "this machine"
@@ -89,7 +89,7 @@ const forbiddenIPv4 = (address: string): ForbiddenKind | undefined =>
 
 const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" : "ipv4"
 
-/** Why a caller's hook must not send to an address, if so. `own`: this machine's addresses, which may be public. */
+/** Why an address of another's choice must not be used, if so. `own`: this machine's addresses, which may be public. */
 export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = []): ForbiddenKind | undefined => {
   const reached = reachedBy(address)
   const machine = new BlockList()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { forbiddenAddress } from "../../src/webhooks/addressRule.ts"
+import { forbiddenAddress } from "../../src/base/specialAddress.ts"
 
 const FORBIDDEN = [
   { address: "127.0.0.1", kind: "this machine" },

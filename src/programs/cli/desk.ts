@@ -83,7 +83,11 @@ export const deskCommand = (context: OwnContext): Effect.Effect<CliOutcome, RpcC
     )
     if (!line.wants("open")) return success(`${link}\n`)
     const { openBrowser } = yield* Effect.promise(() => import("./openBrowser.ts"))
-    const why = yield* openBrowser(link, { platform: process.platform, env: input.env })
+    const why = yield* openBrowser(link, {
+      platform: process.platform,
+      env: input.env,
+      homedir: input.homedir
+    })
     return why === undefined
       ? success(`${link}\n`)
       : { ...failure(1, { message: `no browser opened: ${why}. Open the link yourself` }), stdout: `${link}\n` }

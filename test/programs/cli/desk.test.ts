@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { openBrowser } from "../../../src/programs/cli/openBrowser.ts"
 import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
+import { eventually } from "../../support/eventually.ts"
 import { runWith } from "./commandRun.ts"
 
 const PATH = `/desk/open?link=${"x".repeat(43)}`
@@ -87,26 +88,41 @@ describe("openBrowser", () => {
 
   const ADDRESS = "http://127.0.0.1:8336/desk/open?link=a&b=c;d"
 
-  it.scopedLive("passes the address on as it is", () =>
+  const filesIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".html"))
+
+  it.scopedLive("gives the browser a private file with the address, which is gone soon", () =>
     Effect.gen(function*() {
-      const { env, folder } = yield* opener("printf %s \"$1\" > \"$(dirname \"$0\")/given\"")
-      assert.isUndefined(yield* openBrowser(ADDRESS, { platform: "linux", env }))
-      assert.strictEqual(readFileSync(join(folder, "given"), "utf8"), ADDRESS)
+      const { env, folder } = yield* opener("cd \"$(dirname \"$0\")\"; printf %s \"$*\" > given; cp -p \"$1\" page")
+      const homedir = yield* temporaryDirectory
+      assert.isUndefined(yield* openBrowser(ADDRESS, { platform: "linux", env, homedir, patience: 200 }))
+      const given = readFileSync(join(folder, "given"), "utf8")
+      assert.match(given, /\/svcd-desk-[\w-]{8}\.html$/)
+      assert.strictEqual(dirname(given), homedir)
+      const page = readFileSync(join(folder, "page"), "utf8")
+      assert.include(page, `content="0;url=${ADDRESS.replace("&", "&amp;")}"`)
+      assert.strictEqual(statSync(join(folder, "page")).mode & 0o777, 0o600)
+      yield* eventually("the end of the file", Effect.sync(() => filesIn(homedir).length === 0))
     }))
 
-  it.scopedLive("says why none opened", () =>
+  it.scopedLive("says why none opened, and leaves no file", () =>
     Effect.gen(function*() {
+      const homedir = yield* temporaryDirectory
       const { env } = yield* opener("exit 3")
       assert.strictEqual(
-        yield* openBrowser(ADDRESS, { platform: "linux", env }),
+        yield* openBrowser(ADDRESS, { platform: "linux", env, homedir }),
         "xdg-open found no browser (status 3)"
       )
-      const none = { platform: "linux", env: { PATH: "/nowhere", DISPLAY: ":0" } } as const
+      const none = { platform: "linux", env: { PATH: "/nowhere", DISPLAY: ":0" }, homedir } as const
       assert.strictEqual(yield* openBrowser(ADDRESS, none), "xdg-open is not installed")
-      assert.include(yield* openBrowser(ADDRESS, { platform: "linux", env: { PATH: "/nowhere" } }), "no desktop here")
+      assert.include(
+        yield* openBrowser(ADDRESS, { platform: "linux", env: { PATH: "/nowhere" }, homedir }),
+        "no desktop here"
+      )
       assert.strictEqual(
-        yield* openBrowser(ADDRESS, { platform: "darwin", env: { PATH: "/nowhere" } }),
+        yield* openBrowser(ADDRESS, { platform: "darwin", env: { PATH: "/nowhere" }, homedir }),
         "open is not installed"
       )
+      assert.deepStrictEqual(filesIn(homedir), [])
+      assert.include(yield* openBrowser(ADDRESS, { platform: "linux", env, homedir: "/nonexistent" }), "/nonexistent: ")
     }))
 })

@@ -1,8 +1,7 @@
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
-import type { Bytes } from "../protocol/bytes.ts"
 import type { DnsAnswer, Question } from "./answer.ts"
 import type { DnsQuery } from "./query.ts"
-import type { RecordSet } from "./records.ts"
 import type { DnsClient, DnsReply } from "./Responder.ts"
 
 /** What the responder asks of other parts, each of which a node may lack. */
@@ -23,22 +22,43 @@ export const RCODES = {
 
 export type RcodeName = keyof typeof RCODES
 
-/** What other resolvers found. Their signatures are not checked, so the answer never has AD. */
-export interface Resolved {
-  readonly rcode: RcodeName
-  /** Records as `opaque` data, with uncompressed names. `signs` is false. */
-  readonly answer: ReadonlyArray<RecordSet>
+/** Why other servers gave no answer; the client gets SERVFAIL. */
+export class ForwardFailed extends Data.TaggedError("DnsForwardFailed")<{
+  readonly reason: "too many at once" | "resolver silent" | "resolver failed" | "delegation silent" | "too many steps"
+}> {
+  override get message(): string {
+    return `other servers gave no answer: ${this.reason}`
+  }
 }
 
-/** Recursion for clients that cannot follow referrals. Each effect ends when its caller leaves, and within seconds. */
+export interface ForwardOptions<E> {
+  /** What the zones answer; `undefined` for a name outside them. */
+  readonly own: (question: Question) => Effect.Effect<DnsAnswer | undefined, E>
+  /** The flags DO and CD of the query, which other servers get too. */
+  readonly dnssec: boolean
+  readonly checkingDisabled: boolean
+}
+
+export interface CompletedAnswer {
+  /** Sets from elsewhere have `signs: false`, their owners in lower case, and opaque records with uncompressed names. */
+  readonly answer: DnsAnswer
+  /** Whether other servers were asked: such an answer is not authoritative, and must not be kept as one of the zones. */
+  readonly isForeign: boolean
+}
+
+/** Recursion for clients that cannot follow referrals, by another resolver and by the servers of delegated names. */
 export interface Forwarder {
+  /** Whether questions of this client with RD are completed. Then its answers have RA. */
   readonly serves: (client: DnsClient) => boolean
-  /** The other resolver's message for a question outside the zone, with the id of the query; `undefined` without one. */
-  readonly relay: (query: DnsQuery) => Effect.Effect<Bytes | undefined>
-  /** Resolves a name outside the zone, the target of an alias. */
-  readonly chase: (question: Question) => Effect.Effect<Resolved | undefined>
-  /** Asks the servers of a referral, whose NS and glue are in `authority` and `additional`. */
-  readonly descend: (question: Question, referral: DnsAnswer) => Effect.Effect<Resolved | undefined>
+  /**
+   * The answer of the zones, completed by other servers: for a name outside the zones, an alias that leads out of them,
+   * and a referral. Returns the zones' own answer if that is all. AD must never be set, as no signature is checked.
+   * Ends when its caller leaves, and within seconds.
+   */
+  readonly complete: <E>(
+    question: Question,
+    options: ForwardOptions<E>
+  ) => Effect.Effect<CompletedAnswer, E | ForwardFailed>
 }
 
 /** Zone transfers, and messages with TSIG. */

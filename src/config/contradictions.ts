@@ -1,7 +1,8 @@
-import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
+import { type Address, formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
 import { shortAmount } from "../protocol/amount.ts"
 import { wantsCookie } from "./cookie.ts"
 import type { Issue } from "./decode.ts"
+import { dnsContradictions } from "./dnsSettings.ts"
 import type { OptionName } from "./options.ts"
 import { peerContradictions } from "./peerSettings.ts"
 import { withoutPort } from "./permissions.ts"
@@ -98,6 +99,10 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
       complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
   }
+  const others: Array<{ readonly name: OptionName; readonly address: Address }> = [...listeners]
+  if (metricsaddr !== undefined) others.push({ name: "metricsaddr", address: metricsaddr })
+  if (listen !== undefined && peers.maxPeers > 0) others.push({ name: "listen", address: listen })
+  issues.push(...dnsContradictions(settings.dns, others))
   if (network === "mainnet" && mempool.acceptNonStdTxn) {
     complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
   }

@@ -69,6 +69,7 @@ const GROUP_WORDS: Readonly<Record<OptionGroup, { readonly word: string; readonl
   Mining: { word: "mining", about: "block templates" },
   Chain: { word: "chain", about: "import, snapshots, indexes, pruning, checks" },
   "Names and wallet": { word: "names", about: "name answers, wallet, fees, renewal, expiry warnings" },
+  DNS: { word: "dns", about: "answer DNS for names below .bit" },
   Logging: { word: "logging", about: "level, format, file" },
   "Tests, on regtest alone": { word: "tests", about: "for tests on regtest" },
   Notifications: { word: "notify", about: "commands to run on events, webhooks" },

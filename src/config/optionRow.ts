@@ -10,6 +10,7 @@ export const GROUPS = [
   "Mining",
   "Chain",
   "Names and wallet",
+  "DNS",
   "Logging",
   "Tests, on regtest alone",
   "Notifications",

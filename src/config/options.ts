@@ -3,6 +3,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import { ALERT_OPTIONS } from "./alertOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
+import { DNS_OPTIONS } from "./dnsOptions.ts"
 import * as Kind from "./kinds.ts"
 import { LIGHT_OPTIONS } from "./lightOptions.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
@@ -30,6 +31,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
 /** Values of the annotation `subsystem` in log entries. */
 export const SUBSYSTEMS = [
   "chain",
+  "dns",
   "mail",
   "mempool",
   "metrics",
@@ -244,6 +246,7 @@ export const OPTIONS = {
   }),
   ...WALLET_OPTIONS,
   ...ALERT_OPTIONS,
+  ...DNS_OPTIONS,
 
   ...inGroup("Logging", {
     loglevel: oneOption(Kind.choiceKind(LOG_LEVELS), "log.level", {

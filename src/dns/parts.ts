@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { DnsAnswer, Question } from "./answer.ts"
 import type { DnsQuery } from "./query.ts"
 import type { DnsClient, DnsReply } from "./Responder.ts"
+import type { WireName } from "./wire/name.ts"
 
 /** What the responder asks of other parts, each of which a node may lack. */
 
@@ -32,8 +33,10 @@ export class ForwardFailed extends Data.TaggedError("DnsForwardFailed")<{
 }
 
 export interface ForwardOptions<E> {
-  /** What the zones answer; `undefined` for a name outside them. */
-  readonly own: (question: Question) => Effect.Effect<DnsAnswer | undefined, E>
+  /** Whether a name is below the origin of a zone of this node, or is one. Others then have no say about it. */
+  readonly inZone: (name: WireName) => boolean
+  /** What the zones answer. Called only for names in them. */
+  readonly own: (question: Question) => Effect.Effect<DnsAnswer, E>
   /** The flags DO and CD of the query, which other servers get too. */
   readonly dnssec: boolean
   readonly checkingDisabled: boolean

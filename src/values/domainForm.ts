@@ -1,5 +1,5 @@
 import { quoted } from "../base/safeText.ts"
-import { isSubdomainKey } from "./domainItems.ts"
+import { isSubdomainKey } from "./domainLevel.ts"
 import {
   type FormField,
   type FormItem,

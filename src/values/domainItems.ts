@@ -1,40 +1,41 @@
 import { quoted } from "../base/safeText.ts"
 import { decodeBase64 } from "../protocol/base64.ts"
-import { toHex } from "../protocol/bytes.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import type { Findings } from "./findings.ts"
-import { canonicalIpv6, isDnsLabel, isDnsName, isIpv4Text } from "./hosts.ts"
+import { canonicalIpv6, ipv4Bytes, ipv6Bytes, isDnsName, isIpv4Text } from "./hosts.ts"
+import { locBytes } from "./loc.ts"
 import { type Located, type LocatedArray, type LocatedText, memberOf } from "./locatedJson.ts"
+import type { HostText, RecordData } from "./records.ts"
 
 /**
  * The items of a domain's value that become DNS records (Domain Name Specification, IFA-0001 and IFA-0003 of
  * namecoin/proposals). Each reader reports invalid records and returns the others.
  */
 
-export interface DnsData {
-  readonly type: "A" | "AAAA" | "CNAME" | "DNAME" | "NS" | "DS" | "SRV" | "MX" | "TLSA" | "TXT" | "LOC" | "SSHFP"
-  readonly data: string
-}
-
 export interface DomainPlace {
   readonly findings: Findings
   /** With a dot at the end: `www.example.bit.`. */
-  readonly owner: string
+  readonly owner: HostText
   /** Completes a name without a dot at its end. */
-  readonly origin: string
-  readonly apex: string
+  readonly origin: HostText
+  readonly apex: HostText
 }
 
 /** Completes a DNS name with its origin; `undefined` for an invalid one. */
-export const absoluteName = (text: string, { apex, origin }: DomainPlace): string | undefined => {
+const absoluteName = (text: string, { apex, origin }: DomainPlace): HostText | undefined => {
   const lower = text.toLowerCase()
-  if (lower.endsWith(".")) return isDnsName(lower) ? lower : undefined
-  if (lower === "") return origin
   if (lower === "@") return apex
-  const whole = lower.endsWith(".@") ? `${lower.slice(0, -1)}${apex}` : `${lower}.${origin}`
+  const whole = lower.endsWith(".")
+    ? lower
+    : lower.endsWith(".@")
+    ? `${lower.slice(0, -1)}${apex}`
+    : lower === ""
+    ? origin
+    : `${lower}.${origin}`
   return isDnsName(whole) ? whole : undefined
 }
 
-const named = (part: LocatedText, place: DomainPlace): string | undefined => {
+const named = (part: LocatedText, place: DomainPlace): HostText | undefined => {
   const { findings } = place
   const name = absoluteName(part.text, place)
   if (name === undefined) {
@@ -51,11 +52,19 @@ const named = (part: LocatedText, place: DomainPlace): string | undefined => {
   return name
 }
 
-type ItemReader = (part: Located, place: DomainPlace) => ReadonlyArray<DnsData>
+/** The target of a service. `.` alone: there is none (RFC 2782, RFC 7505). */
+const targetIn = (part: Located | undefined, place: DomainPlace): HostText | undefined => {
+  const text = part === undefined ? undefined : place.findings.text(part, "the name of a host in a text")
+  if (text === undefined) return undefined
+  return text.text === "." ? "." : named(text, place)
+}
+
+type ItemReader = (part: Located, place: DomainPlace) => ReadonlyArray<RecordData>
 
 const ip: ItemReader = (part, { findings }) =>
   findings.texts(part, "an IPv4 address in a text").flatMap((each) => {
-    if (isIpv4Text(each.text)) return [{ type: "A", data: each.text }]
+    const address = ipv4Bytes(each.text)
+    if (address !== undefined) return [{ type: "A", address }]
     findings.error(
       each,
       "invalid",
@@ -68,8 +77,8 @@ const ip: ItemReader = (part, { findings }) =>
 
 const ip6: ItemReader = (part, { findings }) =>
   findings.texts(part, "an IPv6 address in a text").flatMap((each) => {
-    const address = canonicalIpv6(each.text)
-    if (address !== undefined) return [{ type: "AAAA", data: address }]
+    const address = ipv6Bytes(each.text)
+    if (address !== undefined) return [{ type: "AAAA", address }]
     findings.error(
       each,
       "invalid",
@@ -87,13 +96,13 @@ const hostOf = (type: "CNAME" | "DNAME"): ItemReader => (part, place) => {
     place.findings.error(part, "invalid", "means this name itself")
     return []
   }
-  return name === undefined ? [] : [{ type, data: name }]
+  return name === undefined ? [] : [{ type, target: name }]
 }
 
 const ns: ItemReader = (part, place) =>
   place.findings.texts(part, "the name of a name server in a text").flatMap((each) => {
     const name = named(each, place)
-    return name === undefined ? [] : [{ type: "NS", data: name }]
+    return name === undefined ? [] : [{ type: "NS", target: name }]
   })
 
 const rowsOf = (part: Located, { findings }: DomainPlace, fields: number): ReadonlyArray<LocatedArray> => {
@@ -125,7 +134,7 @@ const numberIn = (part: Located | undefined, { findings }: DomainPlace, most: nu
 const BYTE = 255
 const TWO_BYTES = 65_535
 
-const bytesIn = (part: Located | undefined, { findings }: DomainPlace): Uint8Array | undefined => {
+const bytesIn = (part: Located | undefined, { findings }: DomainPlace): Bytes | undefined => {
   if (part === undefined) return undefined
   const text = findings.text(part, "bytes in base64")
   if (text === undefined) return undefined
@@ -139,86 +148,91 @@ const bytesIn = (part: Located | undefined, { findings }: DomainPlace): Uint8Arr
 
 interface Fingerprint {
   readonly part: Located | undefined
-  readonly bytes: Uint8Array
+  readonly bytes: Bytes
   /** Bytes by kind. */
   readonly sizes: Readonly<Record<number, number>>
   readonly kind: number
 }
 
-const checkSize = ({ bytes, kind, part, sizes }: Fingerprint, { findings }: DomainPlace): void => {
+/** Whether there are bytes: a zone file cannot show a record without them. Any other length is the owner's choice. */
+const isFilled = ({ bytes, kind, part, sizes }: Fingerprint, { findings }: DomainPlace): boolean => {
   const size = sizes[kind]
-  if (size !== undefined && part !== undefined && size !== bytes.length) {
+  if (part !== undefined && bytes.length === 0) findings.error(part, "invalid", "is empty: the record needs bytes")
+  else if (size !== undefined && part !== undefined && size !== bytes.length) {
     findings.warn(part, "unusual", `has ${bytes.length} bytes; a hash of type ${kind} has ${size}`)
   }
+  return bytes.length > 0
 }
 
 const DS_SIZES: Readonly<Record<number, number>> = { 1: 20, 2: 32, 4: 48 }
 
 const ds: ItemReader = (part, place) =>
   rowsOf(part, place, 4).flatMap(({ items }) => {
-    const [tag, algorithm, kind, digest] = [
+    const [keyTag, algorithm, digestType, digest] = [
       numberIn(items[0], place, TWO_BYTES),
       numberIn(items[1], place, BYTE),
       numberIn(items[2], place, BYTE),
       bytesIn(items[3], place)
     ]
-    if (tag === undefined || algorithm === undefined || kind === undefined || digest === undefined) return []
-    checkSize({ part: items[3], bytes: digest, sizes: DS_SIZES, kind }, place)
-    return [{ type: "DS", data: `${tag} ${algorithm} ${kind} ${toHex(digest)}` }]
+    if (keyTag === undefined || algorithm === undefined || digestType === undefined || digest === undefined) return []
+    return isFilled({ part: items[3], bytes: digest, sizes: DS_SIZES, kind: digestType }, place)
+      ? [{ type: "DS", keyTag, algorithm, digestType, digest }]
+      : []
   })
 
 const srv: ItemReader = (part, place) =>
   rowsOf(part, place, 4).flatMap(({ items }) => {
-    const numbers = items.slice(0, 3).map((each) => numberIn(each, place, TWO_BYTES))
-    const target = items[3]
-    const text = target === undefined ? undefined : place.findings.text(target, "the name of a host in a text")
-    const name = text === undefined ? undefined : named(text, place)
-    if (name === undefined || numbers.includes(undefined)) return []
-    return [{ type: "SRV", data: `${numbers.join(" ")} ${name}` }]
+    const [priority, weight, port] = items.map((each, at) => at < 3 ? numberIn(each, place, TWO_BYTES) : undefined)
+    const target = targetIn(items[3], place)
+    return priority === undefined || weight === undefined || port === undefined || target === undefined
+      ? []
+      : [{ type: "SRV", priority, weight, port, target }]
   })
 
 const mx: ItemReader = (part, place) =>
-  rowsOf(part, place, 2).flatMap(({ items: [first, target] }) => {
-    const preference = first === undefined ? undefined : numberIn(first, place, TWO_BYTES)
-    const text = target === undefined ? undefined : place.findings.text(target, "the name of a host in a text")
-    const name = text === undefined ? undefined : named(text, place)
-    return name === undefined || preference === undefined ? [] : [{ type: "MX", data: `${preference} ${name}` }]
+  rowsOf(part, place, 2).flatMap(({ items }) => {
+    const preference = numberIn(items[0], place, TWO_BYTES)
+    const target = targetIn(items[1], place)
+    return preference === undefined || target === undefined ? [] : [{ type: "MX", preference, target }]
   })
 
 const TLSA_SIZES: Readonly<Record<number, number>> = { 1: 32, 2: 64 }
 
-const tlsaOf = (row: LocatedArray, place: DomainPlace): ReadonlyArray<DnsData> => {
+const tlsaOf = (row: LocatedArray, place: DomainPlace): ReadonlyArray<RecordData> => {
   const { items } = row
   if (items.length < 4) {
     place.findings.error(row, "invalid", `has ${items.length} values, and needs 4`)
     return []
   }
-  const [usage, selector, kind] = items.map((each, at) => at < 3 ? numberIn(each, place, BYTE) : undefined)
+  const [usage, selector, matchingType] = items.map((each, at) => at < 3 ? numberIn(each, place, BYTE) : undefined)
   const data = bytesIn(items[3], place)
-  if (usage === undefined || selector === undefined || kind === undefined || data === undefined) return []
+  if (usage === undefined || selector === undefined || matchingType === undefined || data === undefined) return []
   if (usage > 3) place.findings.warn(row, "unusual", `has the usage ${usage}; DANE has 0 to 3`)
-  checkSize({ part: items[3], bytes: data, sizes: TLSA_SIZES, kind }, place)
-  return [{ type: "TLSA", data: `${usage} ${selector} ${kind} ${toHex(data)}` }]
+  return isFilled({ part: items[3], bytes: data, sizes: TLSA_SIZES, kind: matchingType }, place)
+    ? [{ type: "TLSA", usage, selector, matchingType, data }]
+    : []
 }
 
-/** A certificate in six values (IFA-0003), from which programs make the TLSA record. */
-const dehydrated = (part: Located, place: DomainPlace): ReadonlyArray<DnsData> => {
+/** A certificate in six values (IFA-0003). ncdns makes a TLSA record from it, svcd does not. */
+const checkDehydrated = (part: Located, place: DomainPlace): void => {
   const { findings } = place
   if (part.kind !== "array" || part.items.length < 6) {
-    findings.error(part, "invalid", "has to be a list of six values")
-    return []
+    return findings.error(part, "invalid", "has to be a list of six values")
   }
   const [version, key, from, to, algorithm, signature] = part.items
   if (version?.kind !== "number" || version.value !== 1) {
-    findings.error(version ?? part, "invalid", "is not a version of a certificate that programs know: they know 1")
-    return []
+    return findings.error(
+      version ?? part,
+      "invalid",
+      "is not a version of a certificate that programs know: they know 1"
+    )
   }
   const valid = bytesIn(key, place) !== undefined && bytesIn(signature, place) !== undefined &&
     [from, to, algorithm].every((each) => numberIn(each, place, Number.MAX_SAFE_INTEGER) !== undefined)
-  return valid ? [{ type: "TLSA", data: "from the certificate in d8" }] : []
+  if (valid) findings.warn(part, "unusual", "gives no TLSA record: write the record itself, as a list or in dane")
 }
 
-const tlsItem = (row: Located, place: DomainPlace): ReadonlyArray<DnsData> => {
+const tlsItem = (row: Located, place: DomainPlace): ReadonlyArray<RecordData> => {
   if (row.kind === "array") return tlsaOf(row, place)
   if (row.kind !== "object") {
     place.findings.wrongType(row, "a list of four values, or an object with dane or d8")
@@ -229,7 +243,7 @@ const tlsItem = (row: Located, place: DomainPlace): ReadonlyArray<DnsData> => {
     place.findings.error(row, "invalid", "has neither dane nor d8")
     return []
   }
-  if (d8 !== undefined) return dehydrated(d8, place)
+  if (d8 !== undefined) checkDehydrated(d8, place)
   if (dane?.kind === "array") return tlsaOf(dane, place)
   if (dane !== undefined) place.findings.wrongType(dane, "a list of four values")
   return []
@@ -253,83 +267,85 @@ const tls: ItemReader = (part, place) => {
 
 const MAX_TXT = 255
 
+const UTF8 = new TextEncoder()
+
+const pieces = (bytes: Bytes): ReadonlyArray<Bytes> =>
+  bytes.length <= MAX_TXT
+    ? [bytes]
+    : Array.from(
+      { length: Math.ceil(bytes.length / MAX_TXT) },
+      (_, at) => bytes.subarray(at * MAX_TXT, (at + 1) * MAX_TXT)
+    )
+
 const txt: ItemReader = (part, { findings }) => {
-  const one = (each: Located): ReadonlyArray<DnsData> => {
-    if (each.kind === "text") return [{ type: "TXT", data: quoted(each.text) }]
+  const one = (each: Located): ReadonlyArray<RecordData> => {
+    if (each.kind === "text") return [{ type: "TXT", strings: pieces(UTF8.encode(each.text)) }]
     if (each.kind !== "array") {
       findings.wrongType(each, "a text, or a list of texts")
       return []
     }
     const texts = each.items.flatMap((item) => findings.text(item, "a text") ?? [])
-    const long = texts.find(({ text }) => new TextEncoder().encode(text).length > MAX_TXT)
+    const strings = texts.map(({ text }) => UTF8.encode(text))
+    const long = texts[strings.findIndex(({ length }) => length > MAX_TXT)]
     if (long !== undefined) findings.error(long, "too-long", `has more than ${MAX_TXT} bytes`)
     return long !== undefined || texts.length < each.items.length || texts.length === 0
       ? []
-      : [{ type: "TXT", data: texts.map(({ text }) => quoted(text)).join(" ") }]
+      : [{ type: "TXT", strings }]
   }
   return part.kind === "array" ? part.items.flatMap(one) : one(part)
 }
 
 const loc: ItemReader = (part, { findings }) =>
   findings.texts(part, "a place in a text").flatMap((each) => {
-    if (/^\d+(?: \d+){0,2}(?:\.\d+)? [NS] \d+(?: \d+){0,2}(?:\.\d+)? [EW] -?\d/.test(each.text)) {
-      return [{ type: "LOC", data: quoted(each.text) }]
-    }
+    const data = locBytes(each.text)
+    if (data !== undefined) return [{ type: "LOC", data }]
     findings.error(each, "invalid", `${quoted(each.text)} is not a place as RFC 1876 writes it`)
     return []
   })
 
+const SSHFP_SIZES: Readonly<Record<number, number>> = { 1: 20, 2: 32 }
+
 const sshfp: ItemReader = (part, place) =>
   rowsOf(part, place, 3).flatMap(({ items }) => {
-    const [algorithm, kind] = [numberIn(items[0], place, BYTE), numberIn(items[1], place, BYTE)]
-    const print = bytesIn(items[2], place)
-    return algorithm === undefined || kind === undefined || print === undefined
-      ? []
-      : [{ type: "SSHFP", data: `${algorithm} ${kind} ${toHex(print)}` }]
+    const [algorithm, fingerprintType] = [numberIn(items[0], place, BYTE), numberIn(items[1], place, BYTE)]
+    const fingerprint = bytesIn(items[2], place)
+    if (algorithm === undefined || fingerprintType === undefined || fingerprint === undefined) return []
+    return isFilled({ part: items[2], bytes: fingerprint, sizes: SSHFP_SIZES, kind: fingerprintType }, place)
+      ? [{ type: "SSHFP", algorithm, fingerprintType, fingerprint }]
+      : []
   })
 
+/** IFA-0001, "o"; and types of questions and of messages, which have no data (RFC 6895, section 3.1). */
+const isForbidden = (type: number): boolean =>
+  [0, 2, 5, 6, 39, 41, 43, 46, 47, 50].includes(type) || (type >= 128 && type <= BYTE)
+
+const opaque: ItemReader = (part, place) =>
+  rowsOf(part, place, 2).flatMap(({ items: [first, second] }) => {
+    const number = numberIn(first, place, TWO_BYTES)
+    const text = second === undefined ? undefined : place.findings.text(second, "bytes in base64")
+    const data = text === undefined ? undefined : decodeBase64(text.text)
+    if (text !== undefined && data === undefined) place.findings.error(text, "invalid", "is not base64")
+    if (number === undefined || data === undefined) return []
+    if (first !== undefined && isForbidden(number)) {
+      place.findings.error(first, "invalid", `is the type ${number}, which a value cannot have as bytes`)
+      return []
+    }
+    return [{ type: "opaque", number, data }]
+  })
+
+/** By item, without `dns`: see `DomainLevel`. */
 export const DNS_ITEMS: ReadonlyMap<string, ItemReader> = new Map([
   ["ip", ip],
   ["ip6", ip6],
   ["alias", hostOf("CNAME")],
   ["translate", hostOf("DNAME")],
   ["ns", ns],
-  ["dns", ns],
   ["ds", ds],
   ["srv", srv],
   ["mx", mx],
   ["tls", tls],
   ["txt", txt],
   ["loc", loc],
-  ["sshfp", sshfp]
+  ["sshfp", sshfp],
+  ["o", opaque]
 ])
-
-/** One label, the wildcard, or empty for the object itself. */
-export const isSubdomainKey = (key: string): boolean => key === "" || key === "*" || isDnsLabel(key)
-
-/** The imported names, each with its part after a comma; reports the others. */
-export const importsOf = (part: Located, { findings }: DomainPlace): ReadonlyArray<string> => {
-  const one = (each: Located): ReadonlyArray<string> => {
-    const fields = each.kind === "array" ? each.items : [each]
-    const [first, selector] = fields
-    if (first === undefined) {
-      findings.error(each, "invalid", "is an empty list: the name to import is missing")
-      return []
-    }
-    const name = findings.text(first, "a name in a text")
-    if (name === undefined) return []
-    if (!/^[a-z]+\/./.test(name.text)) {
-      findings.error(first, "invalid", `${quoted(name.text)} is not a name as d/example or dd/example`)
-      return []
-    }
-    const below = selector === undefined ? undefined : findings.text(selector, "a part of a domain in a text")
-    return [below === undefined || below.text === "" ? name.text : `${below.text} of ${name.text}`]
-  }
-  if (part.kind === "array" && part.items.length > 1 && part.items.every(({ kind }) => kind === "text")) {
-    const [, second] = part.items
-    if (second?.kind === "text" && !second.text.includes("/")) {
-      findings.warn(part, "unusual", "imports two names; for a part of one name write [[\"name\",\"part\"]]")
-    }
-  }
-  return part.kind === "array" ? part.items.flatMap(one) : one(part)
-}

@@ -36,13 +36,15 @@ export interface Report extends Omit<Finding, "path" | "line" | "column"> {
 
 export class Findings {
   readonly all: Array<Finding> = []
-  readonly #text: string
+  readonly #text: string | undefined
 
-  constructor(text: string) {
+  /** `undefined`: findings are not wanted, and `all` stays empty. */
+  constructor(text: string | undefined) {
     this.#text = text
   }
 
   add({ code, message, part, severity }: Report): void {
+    if (this.#text === undefined) return
     const before = part === undefined ? undefined : this.#text.slice(0, part.at)
     this.all.push({
       severity,

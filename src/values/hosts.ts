@@ -1,3 +1,5 @@
+import type { Bytes } from "../protocol/bytes.ts"
+
 /** Addresses and host names in values, and their canonical forms, by which they are found. */
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
@@ -22,8 +24,7 @@ const groupsOf = (part: string, isEnd: boolean): ReadonlyArray<number> | undefin
   return groups
 }
 
-/** The shortest form (RFC 5952), or `undefined` for any other text. */
-export const canonicalIpv6 = (text: string): string | undefined => {
+const eightGroups = (text: string): ReadonlyArray<number> | undefined => {
   if (text.length > 45) return undefined
   const halves = text.split("::")
   const [front = "", back] = halves
@@ -33,7 +34,7 @@ export const canonicalIpv6 = (text: string): string | undefined => {
   if (before === undefined || after === undefined) return undefined
   const missing = 8 - before.length - after.length
   if (back === undefined ? missing !== 0 : missing < 1) return undefined
-  return shortest([...before, ...Array.from({ length: missing }, () => 0), ...after])
+  return [...before, ...Array.from({ length: missing }, () => 0), ...after]
 }
 
 const shortest = (groups: ReadonlyArray<number>): string => {
@@ -49,16 +50,37 @@ const shortest = (groups: ReadonlyArray<number>): string => {
     : `${hex(groups.slice(0, run.from))}::${hex(groups.slice(run.from + run.length))}`
 }
 
+/** The shortest form (RFC 5952), or `undefined` for any other text. */
+export const canonicalIpv6 = (text: string): string | undefined => {
+  const groups = eightGroups(text)
+  return groups === undefined ? undefined : shortest(groups)
+}
+
+/** The 4 bytes of an IPv4 address. */
+export const ipv4Bytes = (text: string): Bytes | undefined =>
+  isIpv4Text(text) ? Uint8Array.from(text.split("."), Number) : undefined
+
+/** The 16 bytes of an IPv6 address. */
+export const ipv6Bytes = (text: string): Bytes | undefined => {
+  const groups = eightGroups(text)
+  return groups === undefined ? undefined : Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]))
+}
+
+/** The shortest form of 16 bytes. */
+export const ipv6Text = (address: Bytes): string =>
+  shortest(Array.from({ length: 8 }, (_, at) => (address[2 * at] ?? 0) * 256 + (address[2 * at + 1] ?? 0)))
+
 const LABEL = /^(?:[a-z0-9_]|[a-z0-9_][a-z0-9_-]{0,61}[a-z0-9_])$/
 
 export const isDnsLabel = (label: string): boolean => LABEL.test(label)
 
-const LONGEST_NAME = 255
+/** Characters without the dot at the end; 255 bytes on the wire (RFC 1035, section 2.3.4). */
+export const LONGEST_HOST = 253
 
 /** A DNS name in lower case, with or without a dot at the end. */
 export const isDnsName = (name: string): boolean => {
   const bare = name.endsWith(".") ? name.slice(0, -1) : name
-  return bare.length <= LONGEST_NAME && bare.split(".").every(isDnsLabel)
+  return bare.length <= LONGEST_HOST && bare.split(".").every(isDnsLabel)
 }
 
 const ONION = /^(?:[a-z2-7]{16}|[a-z2-7]{56})\.onion$/

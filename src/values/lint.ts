@@ -6,6 +6,7 @@ import { type Finding, Findings, findingText, type ProgramView } from "./finding
 import { viewIdentity, viewMail } from "./identity.ts"
 import { isFault, type Located, type LocatedObject, readLocatedJson } from "./locatedJson.ts"
 import { nameFaultOf } from "./nameFault.ts"
+import { MOST_READ } from "./zone.ts"
 
 export { type Finding, findingText, type ProgramView }
 
@@ -16,9 +17,6 @@ export interface Lint {
   readonly programs: ReadonlyArray<ProgramView>
   readonly bytes: number
 }
-
-/** Bytes of a value that are read; the network refuses a longer one in any case. */
-const MOST_READ = 16_384
 
 /** IFA-0001. */
 const JSON_NAMESPACES: ReadonlySet<string> = new Set(["d/", "id/"])

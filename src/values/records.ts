@@ -1,4 +1,6 @@
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { ipv6Text } from "./hosts.ts"
+import { locText } from "./loc.ts"
 
 /** The DNS records that values of names can hold, as data. `recordText` prints them as a zone file has them. */
 
@@ -72,3 +74,50 @@ export type RecordData =
 /** The number of a record's type. */
 export const typeNumberOf = (record: RecordData): number =>
   record.type === "opaque" ? record.number : TYPE_NUMBERS[record.type]
+
+/** `A`, `TLSA`; `TYPE65` for an opaque record (RFC 3597, section 5). */
+export const recordTypeText = (record: RecordData): string =>
+  record.type === "opaque" ? `TYPE${record.number}` : record.type
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** A character string of a zone file, in quotes (RFC 1035, section 5.1). */
+const characterString = (bytes: Bytes): string => {
+  let text = ""
+  for (const byte of bytes) {
+    if (byte < 0x20 || byte > 0x7e) text += `\\${byte.toString().padStart(3, "0")}`
+    else text += byte === QUOTE || byte === BACKSLASH ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte)
+  }
+  return `"${text}"`
+}
+
+/** The data as in a zone file, in one line of printable ASCII: `10 mail.example.bit.` */
+export const recordText = (record: RecordData): string => {
+  switch (record.type) {
+    case "A":
+      return record.address.join(".")
+    case "AAAA":
+      return ipv6Text(record.address)
+    case "CNAME":
+    case "DNAME":
+    case "NS":
+      return record.target
+    case "DS":
+      return `${record.keyTag} ${record.algorithm} ${record.digestType} ${toHex(record.digest)}`
+    case "SRV":
+      return `${record.priority} ${record.weight} ${record.port} ${record.target}`
+    case "MX":
+      return `${record.preference} ${record.target}`
+    case "TLSA":
+      return `${record.usage} ${record.selector} ${record.matchingType} ${toHex(record.data)}`
+    case "TXT":
+      return record.strings.map(characterString).join(" ")
+    case "LOC":
+      return locText(record.data)
+    case "SSHFP":
+      return `${record.algorithm} ${record.fingerprintType} ${toHex(record.fingerprint)}`
+    case "opaque":
+      return record.data.length === 0 ? "\\# 0" : `\\# ${record.data.length} ${toHex(record.data)}`
+  }
+}

@@ -1,16 +1,16 @@
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameKey } from "../protocol/keys.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { type DomainImport, importsOf } from "./domainImport.ts"
+import { type DomainLevel, levelOf, mergedLevels, selectedLevel } from "./domainLevel.ts"
+import { Findings } from "./findings.ts"
+import { isFault, readLocatedJson } from "./locatedJson.ts"
 import type { HostText, RecordData } from "./records.ts"
+import { type ZoneNode, zoneTree } from "./zoneTree.ts"
+
+export type { ZoneNode }
 
 /** The zone that a `d/` name makes: its value and the imported values as a tree of DNS labels. */
-
-/** Records and names at one owner name. Without records it is an empty non-terminal; leaves always have records. */
-export interface ZoneNode {
-  /** By number of the type, never empty. A node with CNAME has no other type, one with NS at most DS (and glue if it is a server). */
-  readonly sets: ReadonlyMap<number, ReadonlyArray<RecordData>>
-  /** By label, in lower case; `*` is the wildcard. Below a node with NS only hosts with glue. None below DNAME. */
-  readonly below: ReadonlyMap<string, ZoneNode>
-}
 
 export interface DomainZone {
   /** `example.bit.` */
@@ -18,9 +18,144 @@ export interface DomainZone {
   readonly top: ZoneNode
   /** All names that were read or missed, the domain's own first. A change of any of them can change the zone. */
   readonly sources: ReadonlyArray<NameKey>
-  /** Whether limits of imports left something out. */
+  /** Whether limits left something out. */
   readonly isCut: boolean
 }
 
 /** Yields the name whose value is wanted next, and takes it; `undefined` for a missing or expired name. */
 export type ZoneWork = Generator<Bytes, DomainZone, Bytes | undefined>
+
+/** Bytes of one value. The network takes far shorter ones. */
+export const MOST_READ = 16_384
+
+/** Bytes of a zone's values; one that is imported twice counts twice. */
+const MOST_BYTES = 65_536
+
+/** Names of a zone, the domain's own with them. */
+const MOST_NAMES = 16
+
+/** Imports in a row: a name imports one that imports another. */
+const LONGEST_CHAIN = 4
+
+/** Imports of a zone, those of the same name with them. */
+const MOST_IMPORTS = 256
+
+type LevelWork<A> = Generator<Bytes, A, Bytes | undefined>
+
+const SILENT = new Findings(undefined)
+
+class Imports {
+  readonly #levels = new Map<NameKey, { readonly level: DomainLevel; readonly bytes: number } | undefined>()
+  #bytes = 0
+  #imports = 0
+  isCut = false
+
+  constructor({ name, value }: { readonly name: Bytes; readonly value: Bytes }) {
+    this.#add(nameKey(name), value)
+  }
+
+  get sources(): ReadonlyArray<NameKey> {
+    return [...this.#levels.keys()]
+  }
+
+  own(name: NameKey): DomainLevel | undefined {
+    return this.#levels.get(name)?.level
+  }
+
+  #add(name: NameKey, value: Bytes | undefined): void {
+    const isLong = value !== undefined && value.length > MOST_READ
+    if (isLong) this.isCut = true
+    const level = value === undefined || isLong ? undefined : levelOfValue(value)
+    this.#levels.set(name, level === undefined || value === undefined ? undefined : { level, bytes: value.length })
+    this.#bytes += isLong ? 0 : value?.length ?? 0
+  }
+
+  /** `way`: the names that lead to this level, the domain's own first. */
+  *resolved(level: DomainLevel, way: ReadonlyArray<NameKey>): LevelWork<DomainLevel> {
+    if (!level.asks) return level
+    const items = new Map(level.items)
+    const delegate = items.get("delegate")
+    const imported = items.get("import")
+    items.delete("delegate")
+    items.delete("import")
+    if (delegate !== undefined && delegate.kind !== "null") {
+      const [target] = importsOf(delegate, SILENT)
+      const whole = target === undefined ? undefined : yield* this.#selected(target, way)
+      if (whole !== undefined) return whole
+    }
+    const below = new Map<string, DomainLevel | null>()
+    for (const [label, each] of level.below) below.set(label, each === null ? null : yield* this.resolved(each, way))
+    const levels: Array<DomainLevel> = [{ items, below, isClosed: level.isClosed, asks: false }]
+    for (const each of imported === undefined || imported.kind === "null" ? [] : importsOf(imported, SILENT)) {
+      const other = yield* this.#selected(each, way)
+      if (other !== undefined) levels.push(other)
+    }
+    return mergedLevels(levels)
+  }
+
+  /** `undefined` if the import fails. */
+  *#selected({ name, selector }: DomainImport, way: ReadonlyArray<NameKey>): LevelWork<DomainLevel | undefined> {
+    const key = nameKey(name)
+    if (way.includes(key)) return undefined
+    const isNew = !this.#levels.has(key)
+    if (way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || (isNew && this.#levels.size === MOST_NAMES)) {
+      this.isCut = true
+      return undefined
+    }
+    this.#imports++
+    if (isNew) this.#add(key, yield name)
+    const known = this.#levels.get(key)
+    if (known === undefined) return undefined
+    if (!isNew) this.#bytes += known.bytes
+    if (this.#bytes > MOST_BYTES) {
+      this.isCut = true
+      return undefined
+    }
+    return selectedLevel(yield* this.resolved(known.level, [...way, key]), selector)
+  }
+}
+
+/** `undefined` for anything but a JSON object in UTF-8. */
+const levelOfValue = (value: Bytes): DomainLevel | undefined => {
+  const text = encodeText(value, "utf8")
+  const read = text === undefined ? undefined : readLocatedJson(text)
+  return read === undefined || isFault(read) || read.kind !== "object" ? undefined : levelOf(read, SILENT)
+}
+
+const EMPTY_NODE: ZoneNode = { sets: new Map(), below: new Map() }
+
+export interface DomainValue {
+  /** `d/example`, in bytes. */
+  readonly name: Bytes
+  readonly value: Bytes
+  /** The domain, which completes relative names: `example.bit.`, or `example.bit.example.org.` below a suffix. */
+  readonly host: HostText
+}
+
+/** The zone of a name that exists, whatever its value is. Asks for each imported name once. */
+export function* domainZone({ host, name, value }: DomainValue): ZoneWork {
+  const imports = new Imports({ name, value })
+  const key = nameKey(name)
+  const own = imports.own(key)
+  const level = own === undefined ? undefined : yield* imports.resolved(own, [key])
+  const tree = level === undefined ? { top: EMPTY_NODE, isCut: false } : zoneTree(level, host, SILENT)
+  return { host, top: tree.top, sources: imports.sources, isCut: imports.isCut || tree.isCut }
+}
+
+/** Runs the work over values that are at hand. */
+export const zoneFrom = (work: ZoneWork, valueOf: (name: Bytes) => Bytes | undefined): DomainZone => {
+  let step = work.next()
+  while (step.done !== true) step = work.next(valueOf(step.value))
+  return step.value
+}
+
+export interface OwnedRecord {
+  readonly owner: HostText
+  readonly record: RecordData
+}
+
+/** All records of a node and below, each name before those below it. */
+export function* recordsBelow(owner: HostText, { below, sets }: ZoneNode): Iterable<OwnedRecord> {
+  for (const records of sets.values()) for (const record of records) yield { owner, record }
+  for (const [label, node] of below) yield* recordsBelow(`${label}.${owner}`, node)
+}

@@ -284,6 +284,8 @@ describe("second forms of items", () => {
     "give the records of the canonical form, below any key",
     [FastCheck.constantFrom(...FORMS), FastCheck.array(FastCheck.constantFrom("www", "a", "*"), { maxLength: 3 })],
     ([[canonical, second], keys]) => {
+      // DNS has no wildcard of a delegation.
+      FastCheck.pre(!("ns" in canonical && keys[0] === "*"))
       const below = (form: object): object => keys.reduce((inner: object, key) => ({ map: { [key]: inner } }), form)
       const records = recordsOf(below(canonical))
       assert.isNotEmpty(records)

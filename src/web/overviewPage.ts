@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import { ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { unixTime } from "../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
@@ -9,11 +8,9 @@ import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
 import { newestOperations } from "../names/events/blockOperations.ts"
-import { noticesOf } from "../names/events/NameEvent.ts"
 import { NameDb } from "../names/NameDb.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
-import { nameKey } from "../protocol/keys.ts"
 import { changeText, deedOfChange } from "../protocol/operationWord.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { makeDeeds, type WaitingSetting } from "./deeds.ts"
@@ -24,6 +21,7 @@ import type { PageBody } from "./layout.ts"
 import { blockLink, nameLink, namesLink, poolLink, transactionLink } from "./links.ts"
 import { stripView } from "./overview/blockStrip.ts"
 import { makeBlockWeights } from "./overview/blockWeights.ts"
+import { dangerLine, makeNamesToLookAfter } from "./overview/dangerLine.ts"
 import { feesNow, feesView } from "./overview/fees.ts"
 import { peersView } from "./overview/peersView.ts"
 import { makeWaitingBlock } from "./overview/waitingBlock.ts"
@@ -35,8 +33,6 @@ import { statusWords } from "./syncWords.ts"
 import { listedName } from "./visible.ts"
 
 /** The section ids tell the script what to replace. */
-
-const MOST_COUNTED = 1_000
 
 const BLOCKS = 8
 const CHANGES = 8
@@ -74,30 +70,10 @@ const makeOverview = Effect.gen(function*() {
   const pool = yield* Mempool
   const status = yield* SyncStatus
   const reporter = yield* SyncReporter
-  const expiring = yield* ExpiringNames
   const estimator = yield* FeeEstimator
   const { params } = chain
 
-  // Blocks of the second notice before an expiry: four weeks, or a part of the short life on regtest.
-  const [, within = 0] = noticesOf(params)
-  /** Names of loaded wallets and watched names; `undefined` for none. */
-  const expiringSoon = expiring.list({
-    blocks: within,
-    whose: {
-      of: "subjects",
-      mine: true,
-      watched: true,
-      // The owner of a name with a pending renewal has nothing to do.
-      wants: ({ name }) => pool.pending(nameKey(name)).length === 0
-    },
-    limit: MOST_COUNTED
-  }).pipe(
-    Effect.map(({ names, next }) =>
-      names.length === 0 ? undefined : { count: names.length, more: next !== undefined, within }
-    ),
-    Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
-  )
-
+  const namesToLookAfter = yield* makeNamesToLookAfter
   const deeds = yield* makeDeeds
   const blocksFrom = yield* makeBlockReader
   const weightOf = yield* makeBlockWeights
@@ -162,7 +138,7 @@ const makeOverview = Effect.gen(function*() {
       fees: feesNow(estimator, pool),
       changes: yield* changes,
       pending: { newest: yield* deeds.settings(pending.newest), total: pending.total },
-      expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon,
+      expiring: moving || syncing || report.window !== undefined ? undefined : yield* namesToLookAfter,
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,
       outbound,
@@ -203,21 +179,6 @@ ${
         grouped(100 * progress.value / progress.max)
       } %</progress>`
     }
-</section>`
-}
-
-/** In blocks. */
-const FOUR_WEEKS = 4_032
-
-/** Counts names, but hides which: the page may have more readers than the wallet has owners. */
-const expiringLine = ({ expiring }: Overview): Html => {
-  // Present even without names: the script replaces sections, and adds none.
-  if (expiring === undefined) return html`<section id="expiring" hidden></section>`
-  const names = `${expiring.more ? "More than " : ""}${quantityOf(expiring.count, "name")}`
-  const span = expiring.within === FOUR_WEEKS ? "four weeks" : quantityOf(expiring.within, "block")
-  const verb = expiring.count === 1 && !expiring.more ? "expires" : "expire"
-  return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
-<p><b>${names}</b> of the wallets or the watch list ${verb} within ${span}, without a pending renewal. <code>svcd-cli expiring</code> lists them.</p>
 </section>`
 }
 
@@ -283,7 +244,7 @@ const peers = ({ inbound, now, outbound, peers }: Overview): Html =>
   peersView({ now, peers, more: inbound + outbound - peers.length })
 
 const overviewView = (overview: Overview): Html =>
-  html`${hero}${status(overview)}${expiringLine(overview)}${stripView(overview)}${
+  html`${hero}${status(overview)}${dangerLine(overview.expiring)}${stripView(overview)}${
     feesView(overview.fees)
   }<div class="columns uneven">${changes(overview)}<div class="side">${node(overview)}${peers(overview)}</div></div>`
 

@@ -106,7 +106,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       yield* watch.add([name])
       const expiring = Effect.map(
         get(handler, "/", { seesWallets: true }),
-        ({ body }) => /<b>([^<]*)<\/b> of the wallets/.exec(body)?.[1]
+        ({ body }) => /<b>([^<]*)<\/b> of the watch list/.exec(body)?.[1]
       )
       assert.isUndefined(yield* expiring)
       for (let i = 0; i < 22; i++) yield* mine()

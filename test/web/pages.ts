@@ -16,6 +16,7 @@ import { PeerManager } from "../../src/network/PeerManager.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { peerId } from "../../src/protocol/keys.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import type { NameOutlook } from "../../src/wallet/names/WalletNames.ts"
 import { nameLink } from "../../src/web/links.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
 import { servicesOf, type TestChain } from "../support/chain.ts"
@@ -85,6 +86,8 @@ export interface PageNode {
   readonly overviewMs?: number
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
+  /** What becomes of the names of the wallets. */
+  readonly outlooks?: ReadonlyArray<NameOutlook>
   readonly pool?: typeof Mempool.Service
   readonly fees?: typeof FeeEstimator.Service
   /** Whether the node has no peers by choice. */
@@ -102,6 +105,7 @@ export const pagesOf = (
     manager = peerManager(),
     names: given,
     offline = false,
+    outlooks = [],
     overviewMs = 0,
     pool: givenPool,
     syncing = false
@@ -117,7 +121,7 @@ export const pagesOf = (
       })),
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
-      Effect.provideService(ExpiringNames, expiring),
+      Effect.provideService(ExpiringNames, { ...expiring, outlooks: Effect.succeed(outlooks) }),
       Effect.provide(servicesOf(givenChain ?? chain)),
       Effect.provideService(Mempool, givenPool ?? pool),
       Effect.provideService(FeeEstimator, givenFees ?? fees),

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, TestClock } from "effect"
+import type { OwnOutlook } from "../../src/base/outlookWords.ts"
 import type { PageHandler } from "../../src/http/Pages.ts"
 import type { NameDb } from "../../src/names/NameDb.ts"
 import { type Bytes, fromHex } from "../../src/protocol/bytes.ts"
@@ -7,6 +8,7 @@ import { classify } from "../../src/protocol/nameText.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { lint } from "../../src/values/lint.ts"
 import { nameFault } from "../../src/values/nameFault.ts"
+import type { NameOutlook } from "../../src/wallet/names/WalletNames.ts"
 import { startingPage } from "../../src/web/statusPage.ts"
 import { eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
@@ -113,9 +115,39 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertHarmless(page)
       assert.match(
         page.body,
-        /<b>2 names<\/b> of the wallets or the watch list expire within 8 blocks, without a pending renewal\. <code>/
+        /<b>2 names<\/b> of the watch list expire within 8 blocks, without a pending renewal\. <code>/
       )
+      assert.notInclude(page.body, "in danger")
       yield* watch.remove(pair)
+    }))
+
+  it.effect("the overview counts the wallets' names in danger, as their outlook says", () =>
+    Effect.gen(function*() {
+      const own = (
+        text: string,
+        { acknowledged = false, ...outlook }: Pick<OwnOutlook, "state" | "urgency"> & {
+          readonly acknowledged?: boolean
+        }
+      ): NameOutlook => ({
+        name: new TextEncoder().encode(text),
+        height: 1,
+        acknowledged,
+        outlook: { left: 3, ...outlook }
+      })
+      const safe = own("d/safe", { state: "renews", urgency: "ok" })
+      const known = own("d/known", { state: "free", urgency: "alarm", acknowledged: true })
+      const locked = own("d/locked", { state: "locked", urgency: "warning" })
+      const lost = own("d/lost", { state: "free", urgency: "alarm" })
+      const counted = (...outlooks: ReadonlyArray<NameOutlook>) =>
+        Effect.gen(function*() {
+          const handler = yield* statusPageOf([], { outlooks })
+          assert.notInclude((yield* get(handler, "/")).body, "in danger")
+          const { body } = yield* get(handler, "/", { seesWallets: true })
+          return /<b>(\d+ names?)<\/b> of the wallets (?:is|are) in danger/.exec(body)?.[1]
+        })
+      assert.isUndefined(yield* counted(safe, known))
+      assert.strictEqual(yield* counted(safe, known, locked), "1 name")
+      assert.strictEqual(yield* counted(safe, known, locked, lost), "2 names")
     }))
 
   it.effect("the overview shows 16 peers and says how many more there are", () =>

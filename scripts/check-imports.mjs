@@ -52,7 +52,10 @@ const PURE = [
   "network/wire/",
   "dns/wire/",
   "dns/records.ts",
-  "dns/answer.ts"
+  "dns/answer.ts",
+  "dns/domainRecord.ts",
+  "dns/recordTypes.ts",
+  "dns/tlsa.ts"
 ]
 
 /** The files of the pure folders that load native code where the platform has it. */

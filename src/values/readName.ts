@@ -111,6 +111,15 @@ export const nameOfDomain = (domain: string): string | undefined => {
   return labels === undefined || labels.includes("") || !isDomain(name) ? undefined : name
 }
 
+/**
+ * A host below `.bit` as DNS has it: `www.xn--zrich-kva.bit` for `www.Zürich.bit.`. `undefined` for any other text, and for
+ * a host with an empty label.
+ */
+export const bitHostOf = (text: string): string | undefined => {
+  const labels = labelsOf(text)
+  return labels === undefined || labels.includes("") ? undefined : `${labels.join(".")}.bit`
+}
+
 /** As text in a sentence. */
 const shown = (text: string): string => /^[!-~]{1,100}$/.test(text) ? text : quoted(text)
 

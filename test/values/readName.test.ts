@@ -2,7 +2,39 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { bitDomainOf, encodeText } from "../../src/protocol/nameText.ts"
 import { lint } from "../../src/values/lint.ts"
-import { type NameKind, nameOfDomain, namesMeant, readName } from "../../src/values/readName.ts"
+import { bitHostOf, type NameKind, nameOfDomain, namesMeant, readName } from "../../src/values/readName.ts"
+
+describe("bitHostOf", () => {
+  it.each([
+    ["Example.BIT", "example.bit"],
+    ["www.Zürich.bit.", "www.xn--zrich-kva.bit"],
+    ["_443._tcp.a.bit", "_443._tcp.a.bit"],
+    ["*.a--b.bit", "*.a--b.bit"],
+    ["0.bit", "0.bit"]
+  ])("reads %s as %s", (text, host) => {
+    assert.strictEqual(bitHostOf(text), host)
+  })
+
+  it.each([
+    "",
+    "bit",
+    "bit.",
+    ".bit",
+    "a..bit",
+    "a.bit..",
+    "d/a",
+    "a.bit/",
+    "http://a.bit",
+    "a.bit:80",
+    "a.com",
+    "a b.bit"
+  ])(
+    "reads no host in %j",
+    (text) => {
+      assert.isUndefined(bitHostOf(text))
+    }
+  )
+})
 
 describe("nameOfDomain", () => {
   it.each([

@@ -53,6 +53,7 @@ const PURE = [
   "dns/wire/",
   "dns/records.ts",
   "dns/answer.ts",
+  "dns/query.ts",
   "dns/domainRecord.ts",
   "dns/recordTypes.ts",
   "dns/tlsa.ts"

@@ -3,25 +3,10 @@ import type * as Effect from "effect/Effect"
 import type { DnsAnswer, Question } from "./answer.ts"
 import type { DnsQuery } from "./query.ts"
 import type { DnsClient, DnsReply } from "./Responder.ts"
+import type { RcodeName } from "./wire/codes.ts"
 import type { WireName } from "./wire/name.ts"
 
 /** What the responder asks of other parts, each of which a node may lack. */
-
-/** Names of response codes that the responder gives (IANA, "DNS RCODEs"). */
-export const RCODES = {
-  NOERROR: 0,
-  FORMERR: 1,
-  SERVFAIL: 2,
-  NXDOMAIN: 3,
-  NOTIMP: 4,
-  REFUSED: 5,
-  YXDOMAIN: 6,
-  NOTAUTH: 9,
-  BADVERS: 16,
-  BADCOOKIE: 23
-} as const
-
-export type RcodeName = keyof typeof RCODES
 
 /** Why other servers gave no answer; the client gets SERVFAIL. */
 export class ForwardFailed extends Data.TaggedError("DnsForwardFailed")<{

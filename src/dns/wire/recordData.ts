@@ -1,0 +1,109 @@
+import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import type { DnsRecord, ServerRecord } from "../records.ts"
+import { wireNameOfHost } from "./name.ts"
+import { WireWriter } from "./WireWriter.ts"
+
+/** DNSKEY, protocol: the only value (RFC 4034, section 2.1.2). */
+const DNSSEC_PROTOCOL = 3
+
+/** Types that a node has, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). */
+const writeTypes = (writer: WireWriter, types: ReadonlyArray<number>): void => {
+  const bitmaps = new Map<number, Uint8Array>()
+  for (const type of [...types].sort((a, b) => a - b)) {
+    const window = type >>> 8
+    const bitmap = bitmaps.get(window) ?? new Uint8Array(32)
+    bitmaps.set(window, bitmap)
+    const place = (type & 0xff) >>> 3
+    bitmap[place] = (bitmap[place] ?? 0) | 0x80 >>> (type & 7)
+  }
+  for (const [window, bitmap] of bitmaps) {
+    const length = 1 + bitmap.findLastIndex((byte) => byte !== 0)
+    writer.u8(window).u8(length).bytes(bitmap.subarray(0, length))
+  }
+}
+
+/** The fields of a signature in front of it: they are signed with the set (RFC 4034, section 3.1.8.1). */
+export const writeSignatureHead = (
+  writer: WireWriter,
+  head: Omit<Extract<ServerRecord, { readonly type: "RRSIG" }>, "signature">
+): WireWriter =>
+  writer.u16(head.covered).u8(head.algorithm).u8(head.labels).u32(head.originalTtl).u32(head.expiration)
+    .u32(head.inception).u16(head.keyTag).binary(head.signer)
+
+const writeServerData = (writer: WireWriter, record: ServerRecord): void => {
+  switch (record.type) {
+    case "SOA":
+      writer.name(record.mname).name(record.rname).u32(record.serial).u32(record.refresh).u32(record.retry)
+        .u32(record.expire).u32(record.minimum)
+      return
+    case "DNSKEY":
+      writer.u16(record.flags).u8(DNSSEC_PROTOCOL).u8(record.algorithm).bytes(record.key)
+      return
+    case "NSEC":
+      return writeTypes(writer.binary(record.next), record.types)
+    case "RRSIG":
+      writeSignatureHead(writer, record).bytes(record.signature)
+      return
+    case "HINFO":
+      writer.characterString(fromBinaryString(record.cpu)).characterString(fromBinaryString(record.os))
+      return
+  }
+}
+
+/**
+ * Writes the data of a record, without its length. A writer that compresses does so with names of the types of RFC 1035
+ * alone (RFC 3597, section 4); any other writes the canonical form (RFC 4034, section 6.2), as all names are in lower case.
+ */
+export const writeRecordData = (writer: WireWriter, record: DnsRecord): void => {
+  switch (record.type) {
+    case "A":
+    case "AAAA":
+      writer.bytes(record.address)
+      return
+    case "CNAME":
+    case "NS":
+      writer.name(wireNameOfHost(record.target))
+      return
+    case "DNAME":
+      writer.binary(wireNameOfHost(record.target))
+      return
+    case "DS":
+      writer.u16(record.keyTag).u8(record.algorithm).u8(record.digestType).bytes(record.digest)
+      return
+    case "SRV":
+      writer.u16(record.priority).u16(record.weight).u16(record.port).binary(wireNameOfHost(record.target))
+      return
+    case "MX":
+      writer.u16(record.preference).name(wireNameOfHost(record.target))
+      return
+    case "TLSA":
+      writer.u8(record.usage).u8(record.selector).u8(record.matchingType).bytes(record.data)
+      return
+    case "TXT":
+      for (const string of record.strings) writer.characterString(string)
+      return
+    case "LOC":
+    case "opaque":
+      writer.bytes(record.data)
+      return
+    case "SSHFP":
+      writer.u8(record.algorithm).u8(record.fingerprintType).bytes(record.fingerprint)
+      return
+    default:
+      return writeServerData(writer, record)
+  }
+}
+
+/** The canonical form of a record's data (RFC 4034, section 6.2). */
+export const canonicalData = (record: DnsRecord): Uint8Array => {
+  const writer = new WireWriter({ capacity: 64 })
+  writeRecordData(writer, record)
+  return writer.toBytes()
+}
+
+export const dnskeyRecord = (flags: number, key: Bytes): Extract<ServerRecord, { readonly type: "DNSKEY" }> => ({
+  type: "DNSKEY",
+  flags,
+  algorithm: 13,
+  key
+})

@@ -14,6 +14,7 @@ const labelText = ({ label, values }) => {
 const SHOWN = {
   alerts: "with `-alertmail` or `-watch`, or while a name needs its owner",
   detail: "with `-metricsdetail`",
+  dns: "while the node answers DNS",
   light: "with a light start",
   webhooks: "with webhooks"
 }

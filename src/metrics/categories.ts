@@ -4,6 +4,7 @@ import type { Facts, MetricName } from "./families.ts"
 const CATEGORIES = [
   "block processing",
   "name operations",
+  "DNS",
   "network",
   "transactions",
   "validation errors",

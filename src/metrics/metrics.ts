@@ -1,6 +1,7 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
 import { alertMails, alertMailsWaiting, namesExpiring, ownNames } from "./alertMetrics.ts"
 import { facts } from "./categories.ts"
+import { DNS_METRICS } from "./dnsMetrics.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
@@ -358,6 +359,7 @@ export const METRICS: Table = [
   webhooks,
   webhookLag,
   webhookDeliveries,
+  ...DNS_METRICS,
   peersConnected,
   bytesReceived,
   bytesSent,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NEEDY_STATES, ownNames } from "../../src/metrics/alertMetrics.ts"
+import { dnsListeners } from "../../src/metrics/dnsMetrics.ts"
 import { lightActive, lightHandovers } from "../../src/metrics/lightMetrics.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { type MetricPart, metricPart, partsInUse, shownMetrics } from "../../src/metrics/shownMetrics.ts"
@@ -31,7 +32,7 @@ describe("shownMetrics", () => {
     assert.deepStrictEqual(shownMetrics({ detail: true, parts: new Set() }), METRICS)
   })
 
-  it.each([["alerts", 4], ["light", 6], ["webhooks", 3], ["detail", 7]] as const)(
+  it.each([["alerts", 4], ["light", 6], ["webhooks", 3], ["detail", 7], ["dns", 13]] as const)(
     "adds those of %s, which are %d",
     (part, count) => {
       const added = shown(part).filter((name) => !ALWAYS.includes(name))
@@ -57,6 +58,14 @@ describe("partsInUse", () => {
     ownNames.of("renews").set(1)
     assert.isFalse(partsInUse(false).has("alerts"))
     ownNames.of("renews").set(0)
+  })
+
+  it("has DNS while the node answers it", () => {
+    dnsListeners.set(0)
+    assert.isFalse(partsInUse(false).has("dns"))
+    dnsListeners.set(1)
+    assert.isTrue(partsInUse(false).has("dns"))
+    dnsListeners.set(0)
   })
 
   it("has webhooks while there is one", () => {

@@ -5,6 +5,7 @@ import type { Findings } from "./findings.ts"
 import { canonicalIpv6, ipv4Bytes, ipv6Bytes, isDnsName, isIpv4Text } from "./hosts.ts"
 import { locBytes } from "./loc.ts"
 import { type Located, type LocatedArray, type LocatedText, memberOf } from "./locatedJson.ts"
+import { opaqueData } from "./opaqueData.ts"
 import type { HostText, RecordData } from "./records.ts"
 
 /**
@@ -315,22 +316,18 @@ const sshfp: ItemReader = (part, place) =>
       : []
   })
 
-/** IFA-0001, "o"; and types of questions and of messages, which have no data (RFC 6895, section 3.1). */
-const isForbidden = (type: number): boolean =>
-  [0, 2, 5, 6, 39, 41, 43, 46, 47, 50].includes(type) || (type >= 128 && type <= BYTE)
-
 const opaque: ItemReader = (part, place) =>
-  rowsOf(part, place, 2).flatMap(({ items: [first, second] }) => {
+  rowsOf(part, place, 2).flatMap((row) => {
+    const [first, second] = row.items
     const number = numberIn(first, place, TWO_BYTES)
     const text = second === undefined ? undefined : place.findings.text(second, "bytes in base64")
-    const data = text === undefined ? undefined : decodeBase64(text.text)
-    if (text !== undefined && data === undefined) place.findings.error(text, "invalid", "is not base64")
-    if (number === undefined || data === undefined) return []
-    if (first !== undefined && isForbidden(number)) {
-      place.findings.error(first, "invalid", `is the type ${number}, which a value cannot have as bytes`)
-      return []
-    }
-    return [{ type: "opaque", number, data }]
+    const bytes = text === undefined ? undefined : decodeBase64(text.text)
+    if (text !== undefined && bytes === undefined) place.findings.error(text, "invalid", "is not base64")
+    if (number === undefined || bytes === undefined) return []
+    const data = opaqueData(number, bytes)
+    if (data !== undefined) return [{ type: "opaque", number, data }]
+    place.findings.error(row, "invalid", `is not a record that a value can have as bytes: type ${number}`)
+    return []
   })
 
 /** By item, without `dns`: see `DomainLevel`. */

@@ -78,10 +78,25 @@ const addSubdomains = (map: LocatedObject, { below, findings }: Layers): LevelPa
   return inner?.kind === "object" || inner?.kind === "text" ? inner : undefined
 }
 
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
+/** A level without subdomains, as most are. */
+const leafOf = (items: ReadonlyMap<string, Located>): DomainLevel => ({
+  items,
+  below: NONE,
+  isClosed: false,
+  asks: isAsking(items)
+})
+
 const isAsking = (items: ReadonlyMap<string, Located>): boolean =>
   (items.get("import") ?? items.get("delegate")) !== undefined
 
 const levelOfParts = (parts: ReadonlyArray<LevelPart>, findings: Findings): DomainLevel => {
+  const [first] = parts
+  if (first !== undefined && parts.length === 1) {
+    const items = first.kind === "text" ? addressOf(first) : membersOf(first)
+    if (!items.has("map") && !items.has("dns")) return leafOf(items)
+  }
   const layers: Layers = { items: new Map(), below: new Map(), findings }
   const queue = [...parts]
   let isClosed = false
@@ -113,24 +128,28 @@ export const levelOf = (object: LocatedObject, findings: Findings): DomainLevel 
 
 /** What an earlier level has counts, item by item and label by label. */
 export const mergedLevels = (levels: ReadonlyArray<DomainLevel>): DomainLevel => {
-  const [first] = levels
-  if (first !== undefined && levels.length === 1) return first
-  const items = new Map<string, Located>()
-  const groups = new Map<string, Array<DomainLevel> | null>()
-  let isClosed = false
-  for (const level of levels) {
+  const [first, ...others] = levels
+  if (first === undefined || others.length === 0) return first ?? leafOf(NONE)
+  const items = new Map(first.items)
+  const below = new Map(first.below)
+  const shared = new Map<string, Array<DomainLevel>>()
+  let { asks, isClosed } = first
+  for (const level of others) {
+    asks ||= level.asks
     for (const [key, part] of level.items) if (!items.has(key)) items.set(key, part)
-    if (isClosed) continue
-    for (const [label, each] of level.below) {
-      const group = groups.get(label)
-      if (group === undefined) groups.set(label, each === null ? null : [each])
-      else if (group !== null && each !== null) group.push(each)
+    for (const [label, each] of isClosed ? [] : level.below) {
+      const before = below.get(label)
+      if (before === undefined) below.set(label, each)
+      else if (before !== null && each !== null) {
+        const group = shared.get(label)
+        if (group === undefined) shared.set(label, [before, each])
+        else group.push(each)
+      }
     }
-    isClosed = level.isClosed
+    isClosed ||= level.isClosed
   }
-  const below = new Map<string, DomainLevel | null>()
-  for (const [label, group] of groups) below.set(label, group === null ? null : mergedLevels(group))
-  return { items, below, isClosed, asks: levels.some(({ asks }) => asks) }
+  for (const [label, group] of shared) below.set(label, mergedLevels(group))
+  return { items, below, isClosed, asks }
 }
 
 /** The level below a selector such as `a.www`. A label that is not there is tried as `*` (IFA-0001, "import"). */

@@ -57,13 +57,25 @@ export const canonicalIpv6 = (text: string): string | undefined => {
 }
 
 /** The 4 bytes of an IPv4 address. */
-export const ipv4Bytes = (text: string): Bytes | undefined =>
-  isIpv4Text(text) ? Uint8Array.from(text.split("."), Number) : undefined
+export const ipv4Bytes = (text: string): Bytes | undefined => {
+  if (!isIpv4Text(text)) return undefined
+  const bytes = new Uint8Array(4)
+  let at = 0
+  for (const part of text.split(".")) bytes[at++] = Number(part)
+  return bytes
+}
 
 /** The 16 bytes of an IPv6 address. */
 export const ipv6Bytes = (text: string): Bytes | undefined => {
   const groups = eightGroups(text)
-  return groups === undefined ? undefined : Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]))
+  if (groups === undefined) return undefined
+  const bytes = new Uint8Array(16)
+  let at = 0
+  for (const group of groups) {
+    bytes[at++] = group >> 8
+    bytes[at++] = group
+  }
+  return bytes
 }
 
 /** The shortest form of 16 bytes. */

@@ -59,7 +59,8 @@ const DEEPEST = 200
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
-const SPACE = /[ \t\n\r]*/y
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y
 const PLAIN_KEY = /^[A-Za-z0-9_*-]+$/
 
@@ -100,8 +101,20 @@ class LocatingReader {
   }
 
   #space(): string {
-    this.#take(SPACE)
+    let code = this.#text.charCodeAt(this.#at)
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = this.#text.charCodeAt(++this.#at)
     return this.#text.charAt(this.#at)
+  }
+
+  /** A text without escapes, as nearly all are, several times faster than with a pattern. */
+  #plainString(): string | undefined {
+    const from = this.#at + 1
+    let end = from
+    let code = this.#text.charCodeAt(end)
+    while (code >= 0x20 && code !== QUOTE && code !== BACKSLASH) code = this.#text.charCodeAt(++end)
+    if (code !== QUOTE) return undefined
+    this.#at = end + 1
+    return this.#text.slice(from, end)
   }
 
   #fault(message: string): never {
@@ -122,6 +135,8 @@ class LocatingReader {
 
   #string(wanted: string): string {
     if (this.#text.charAt(this.#at) !== "\"") return this.#unexpected(wanted)
+    const plain = this.#plainString()
+    if (plain !== undefined) return plain
     const found = this.#take(STRING)
     if (found === undefined) {
       return this.#fault("the text that begins here does not end, or has a line break or an unknown escape")

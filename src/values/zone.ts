@@ -44,30 +44,32 @@ type LevelWork<A> = Generator<Bytes, A, Bytes | undefined>
 
 const SILENT = new Findings(undefined)
 
+interface ReadValue {
+  readonly level: DomainLevel
+  readonly bytes: number
+}
+
+/** Reads the imports of one zone within its limits. */
 class Imports {
-  readonly #levels = new Map<NameKey, { readonly level: DomainLevel; readonly bytes: number } | undefined>()
+  readonly #read = new Map<NameKey, ReadValue | undefined>()
   #bytes = 0
   #imports = 0
   isCut = false
 
-  constructor({ name, value }: { readonly name: Bytes; readonly value: Bytes }) {
-    this.#add(nameKey(name), value)
-  }
-
   get sources(): ReadonlyArray<NameKey> {
-    return [...this.#levels.keys()]
+    return [...this.#read.keys()]
   }
 
-  own(name: NameKey): DomainLevel | undefined {
-    return this.#levels.get(name)?.level
-  }
-
-  #add(name: NameKey, value: Bytes | undefined): void {
-    const isLong = value !== undefined && value.length > MOST_READ
-    if (isLong) this.isCut = true
-    const level = value === undefined || isLong ? undefined : levelOfValue(value)
-    this.#levels.set(name, level === undefined || value === undefined ? undefined : { level, bytes: value.length })
-    this.#bytes += isLong ? 0 : value?.length ?? 0
+  /** Each import of a value counts, as merging it is work again. `undefined` for none, a bad or a too long one. */
+  take(name: NameKey, value: Bytes | undefined): DomainLevel | undefined {
+    const before = this.#read.get(name)
+    const bytes = before?.bytes ?? value?.length ?? 0
+    const fits = bytes <= MOST_READ && this.#bytes + bytes <= MOST_BYTES
+    if (!fits) this.isCut = true
+    else this.#bytes += bytes
+    const level = before?.level ?? (value === undefined || !fits ? undefined : levelOfValue(value))
+    if (before === undefined) this.#read.set(name, level === undefined ? undefined : { level, bytes })
+    return fits ? level : undefined
   }
 
   /** `way`: the names that lead to this level, the domain's own first. */
@@ -83,8 +85,10 @@ class Imports {
       const whole = target === undefined ? undefined : yield* this.#selected(target, way)
       if (whole !== undefined) return whole
     }
-    const below = new Map<string, DomainLevel | null>()
-    for (const [label, each] of level.below) below.set(label, each === null ? null : yield* this.resolved(each, way))
+    const below = new Map(level.below)
+    for (const [label, each] of level.below) {
+      if (each?.asks === true) below.set(label, yield* this.resolved(each, way))
+    }
     const levels: Array<DomainLevel> = [{ items, below, isClosed: level.isClosed, asks: false }]
     for (const each of imported === undefined || imported.kind === "null" ? [] : importsOf(imported, SILENT)) {
       const other = yield* this.#selected(each, way)
@@ -97,21 +101,17 @@ class Imports {
   *#selected({ name, selector }: DomainImport, way: ReadonlyArray<NameKey>): LevelWork<DomainLevel | undefined> {
     const key = nameKey(name)
     if (way.includes(key)) return undefined
-    const isNew = !this.#levels.has(key)
-    if (way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || (isNew && this.#levels.size === MOST_NAMES)) {
+    const isNew = !this.#read.has(key)
+    if (
+      way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || this.#bytes === MOST_BYTES ||
+      (isNew && this.#read.size === MOST_NAMES)
+    ) {
       this.isCut = true
       return undefined
     }
     this.#imports++
-    if (isNew) this.#add(key, yield name)
-    const known = this.#levels.get(key)
-    if (known === undefined) return undefined
-    if (!isNew) this.#bytes += known.bytes
-    if (this.#bytes > MOST_BYTES) {
-      this.isCut = true
-      return undefined
-    }
-    return selectedLevel(yield* this.resolved(known.level, [...way, key]), selector)
+    const level = this.take(key, isNew ? yield name : undefined)
+    return level === undefined ? undefined : selectedLevel(yield* this.resolved(level, [...way, key]), selector)
   }
 }
 
@@ -134,9 +134,9 @@ export interface DomainValue {
 
 /** The zone of a name that exists, whatever its value is. Asks for each imported name once. */
 export function* domainZone({ host, name, value }: DomainValue): ZoneWork {
-  const imports = new Imports({ name, value })
+  const imports = new Imports()
   const key = nameKey(name)
-  const own = imports.own(key)
+  const own = imports.take(key, value)
   const level = own === undefined ? undefined : yield* imports.resolved(own, [key])
   const tree = level === undefined ? { top: EMPTY_NODE, isCut: false } : zoneTree(level, host, SILENT)
   return { host, top: tree.top, sources: imports.sources, isCut: imports.isCut || tree.isCut }

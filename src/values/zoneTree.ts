@@ -51,11 +51,8 @@ class TreeReader {
   node(level: DomainLevel, place: LevelPlace): ZoneNode {
     const read = this.#read(level, place)
     const by = place.cut === undefined ? REPLACING.find((key) => hasRecords(read, key)) : undefined
-    const servers = new Set(
-      (by === "ns" ? read.get("ns") ?? [] : []).flatMap((each) => "target" in each ? each.target : [])
-    )
-    const cut = place.cut ?? (by === "ns" || by === "translate" ? { by, glue: servers } : undefined)
-    const below = this.#below(level, place, cut)
+    const cut = place.cut ?? (by === "ns" || by === "translate" ? { by, glue: glueOf(by, read) } : undefined)
+    const below = level.below.size === 0 ? NO_NAMES : this.#below(level, place, cut)
     const sets = new Map<number, Array<RecordData>>()
     for (const [key, records] of read) {
       if (this.#counts(key, { by, cut, level, place, records })) this.#add(sets, records, level.items.get(key))
@@ -141,6 +138,11 @@ class TreeReader {
     }
   }
 }
+
+const NO_NAMES: ReadonlyMap<string, ZoneNode> = new Map()
+
+const glueOf = (by: "ns" | "translate", read: ItemRecords): ReadonlySet<HostText> =>
+  new Set(by === "ns" ? (read.get("ns") ?? []).flatMap((each) => each.type === "NS" ? [each.target] : []) : [])
 
 const hasRecords = (read: ItemRecords, key: string): boolean => (read.get(key)?.length ?? 0) > 0
 

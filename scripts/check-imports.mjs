@@ -51,6 +51,7 @@ const PURE = [
   "values/",
   "network/wire/",
   "dns/wire/",
+  "dns/zone/",
   "dns/records.ts",
   "dns/answer.ts",
   "dns/query.ts",

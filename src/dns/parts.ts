@@ -1,7 +1,8 @@
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
-import type { DnsAnswer, Question } from "./answer.ts"
+import type { Apex, DnsAnswer, Question } from "./answer.ts"
 import type { DnsQuery } from "./query.ts"
+import type { RecordSet } from "./records.ts"
 import type { DnsClient, DnsReply } from "./Responder.ts"
 import type { RcodeName } from "./wire/codes.ts"
 import type { WireName } from "./wire/name.ts"
@@ -74,4 +75,14 @@ export interface DnsCounters {
   readonly took: (seconds: number) => void
   readonly cacheHit: () => void
   readonly cacheBytes: (bytes: number) => void
+}
+
+/** Signs record sets of the zone. Signatures are kept per set, so most calls cost a look-up. */
+export interface ZoneSigner {
+  /** Grows when the keys change: answers made before then have other signatures. */
+  readonly generation: () => number
+  /** The keys that the apex publishes, now. */
+  readonly keys: () => Apex["keys"]
+  /** The RRSIG records over a set with `signs`, one for each key that signs; of a wildcard as RFC 4035 section 5.3.2 says. */
+  readonly signatures: (set: RecordSet) => RecordSet
 }

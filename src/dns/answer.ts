@@ -161,7 +161,7 @@ const addMoved = (
   return target
 }
 
-/** A question may have any bytes, also those that the text of a host cannot have. */
+/** A question may have any bytes, even those that the text of a host cannot have. */
 const aliasRecord = (target: WireName): RecordData => {
   const text = wireNameText(target)
   return wireNameOfHost(text) === target

@@ -125,7 +125,7 @@ describe("answerOf", () => {
     assert.strictEqual(ask("addr.bit.", A).answer[0]?.ttl, 600)
   })
 
-  it("refers with glue, without AA, and without what stands beside the cut", () => {
+  it("refers with glue, without AA, and without what is beside the cut", () => {
     const referral: Row = {
       aa: false,
       authority: ["cut.bit. NS ns1.cut.bit. unsigned", "cut.bit. NS ns.example.org. unsigned"],
@@ -243,7 +243,7 @@ describe("proofs", () => {
     ])
   })
 
-  it("proves NODATA by the name's own NSEC, also of an empty non-terminal and of the apex", () => {
+  it("proves NODATA by the name's own NSEC, that of an empty non-terminal and of the apex", () => {
     assert.deepStrictEqual(proofOf("addr.bit.", AAAA), [SOA_LINE, "addr.bit. NSEC \\000.addr.bit. A TXT RRSIG NSEC"])
     assert.deepStrictEqual(proofOf("deep.addr.bit.", A), [
       SOA_LINE,

@@ -18,7 +18,7 @@ export interface Absent {
 
 /** What a question finds in the tree of a name (RFC 1034, section 4.3.2, step 3; RFC 4592, section 3.3.1). */
 export type ZonePlace =
-  /** `wildcard` with the name for which the wildcard stands in, if the node is one. */
+  /** `wildcard` with the name that the wildcard answers for, if the node is one. */
   | {
     readonly _tag: "Found"
     readonly node: ZoneNode

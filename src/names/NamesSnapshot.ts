@@ -4,14 +4,20 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { StorageFailure } from "../storage/errors.ts"
 import { driver, failing, type NamesReads, type Statements } from "./NamesFile.ts"
+import { PastReads } from "./PastReads.ts"
 import { PointReads } from "./PointReads.ts"
 import { SearchReads } from "./search/SearchReads.ts"
+
+/** Reads of one state, and of what it tells about earlier ones. */
+export interface SnapshotReads extends NamesReads {
+  readonly past: PastReads
+}
 
 /**
  * Opens names.db for reading as of the last commit. All reads see that state until the scope closes, whatever the node
  * commits. The node has the file open, so this is never its last connection (`PageGuard`).
  */
-export const openNamesSnapshot = (filename: string): Effect.Effect<NamesReads, StorageFailure, Scope.Scope> =>
+export const openNamesSnapshot = (filename: string): Effect.Effect<SnapshotReads, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const failed = failing(filename, "reading")
     const point = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
@@ -38,13 +44,14 @@ export const openNamesSnapshot = (filename: string): Effect.Effect<NamesReads, S
           catch: (cause) => new SqlError({ cause, message: "a query failed" })
         })
     }
-    return yield* point((): NamesReads => {
+    return yield* point((): SnapshotReads => {
       database.exec("BEGIN")
       const points = new PointReads(database)
       // The first read determines the state.
       points.cursor()
       return {
         points,
+        past: new PastReads(database),
         search: new SearchReads(database),
         point,
         snapshot: (work) => work(connection).pipe(Effect.catchAll(failed), Effect.catchAllDefect(failed))

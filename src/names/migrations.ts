@@ -92,7 +92,8 @@ const SEARCH_STATEMENTS = [
 ]
 
 /**
- * - `name_keys`: items of the current values by which names are found (`values/searchable.ts`).
+ * - `name_keys`: items of the current values by which names are found (`values/searchable.ts`); since migration 7 the
+ *   names that they import, too.
  * - `name_text_0`, `name_text_1`, …: FTS5, the text of the names with ids of one range of 2^16; made when needed.
  * - `search`: the last operation in these indexes. A file from before this migration gets them in the background.
  */
@@ -114,6 +115,12 @@ const txidParts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen
   yield* sql.unsafe(`CREATE INDEX operations_by_txid ON operations (${TXID_PART}, substr(txid, 1, 8))`)
 })
 
+/** The indexes are built again in the background, for the imports in `name_keys`. Until then they serve as they are. */
+const importKeys: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE search SET operation = -1`
+)
+
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
@@ -122,7 +129,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, S
   "0003_page_sums": Effect.void,
   "0004_beginning": beginningSchema,
   "0005_search": searchSchema,
-  "0006_txid_parts": txidParts
+  "0006_txid_parts": txidParts,
+  "0007_import_keys": importKeys
 }
 
 export const LATEST_MIGRATION = Object.keys(migrations).length

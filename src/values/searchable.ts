@@ -81,17 +81,22 @@ function* pairsIn(object: Readonly<Record<string, unknown>>, label = ""): Iterab
   }
 }
 
+/** The object of a value; `undefined` for any other value, and a longer one than `most` bytes. */
+const objectIn = (value: Bytes, most: number): Readonly<Record<string, unknown>> | undefined => {
+  if (value.length < 2 || value.length > most || value[0] !== 0x7b) return undefined
+  const text = encodeText(value, "utf8")
+  try {
+    const json: unknown = text === undefined ? undefined : JSON.parse(text)
+    return isRecord(json) ? json : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Each pair once. */
 export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
-  if (value.length < 2 || value.length > MOST_BYTES || value[0] !== 0x7b) return []
-  const text = encodeText(value, "utf8")
-  let json: unknown
-  try {
-    json = text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return []
-  }
-  if (!isRecord(json)) return []
+  const json = objectIn(value, MOST_BYTES)
+  if (json === undefined) return []
   const found = new Map<string, SearchPair>()
   for (const pair of pairsIn(json)) {
     const canonical = searchValue(pair)
@@ -100,6 +105,32 @@ export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
     if (found.size === MOST_PAIRS) break
   }
   return [...found.values()]
+}
+
+/** Imports that are read at most, in bytes of the value; and indexed, more than a domain reads. */
+const MOST_IMPORT_BYTES = 16_384
+const MOST_IMPORTS = 256
+
+/** The form of a name by which its importers are found: not each of them imports it, but none is missing. */
+export const importedKey = (name: string): string => name.trim().toLowerCase()
+
+function* importsIn(object: Readonly<Record<string, unknown>>): Iterable<string> {
+  yield* textsIn(object["import"])
+  yield* textsIn(object["delegate"])
+  const { map } = object
+  if (!isRecord(map)) return
+  for (const item of Object.values(map)) if (isRecord(item)) yield* importsIn(item)
+}
+
+/** The names that a value imports or delegates to, each once, as `importedKey`. */
+export const importedNames = (value: Bytes): ReadonlyArray<string> => {
+  const json = objectIn(value, MOST_IMPORT_BYTES)
+  const found = new Set<string>()
+  for (const text of json === undefined ? [] : importsIn(json)) {
+    if (text.length <= LONGEST) found.add(importedKey(text))
+    if (found.size === MOST_IMPORTS) break
+  }
+  return [...found]
 }
 
 /** In characters. */

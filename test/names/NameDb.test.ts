@@ -299,7 +299,7 @@ describe("heightOfTransaction", () => {
           database.exec(`
           DROP INDEX operations_by_txid;
           CREATE INDEX operations_by_txid ON operations (substr(txid, 1, 8));
-          DELETE FROM effect_sql_migrations WHERE migration_id = 6`)
+          DELETE FROM effect_sql_migrations WHERE migration_id >= 6`)
         }
         database.close()
         // The sums are of the file before this change.

@@ -2,7 +2,7 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { type SearchPair, searchPairs, searchTexts } from "../../values/searchable.ts"
+import { importedNames, searchPairs, searchTexts } from "../../values/searchable.ts"
 import { type MultiRow, runRows } from "../multiRow.ts"
 import { plain } from "../NameEntry.ts"
 import { query } from "../NamesFile.ts"
@@ -37,7 +37,24 @@ interface IndexedRow {
 const run = (connection: Connection, text: string, params: ReadonlyArray<unknown> = []) =>
   Effect.asVoid(query(connection, text, params))
 
-const PAIRS: MultiRow<SearchPair & { readonly id: number }> = {
+interface PairRow {
+  readonly id: number
+  readonly key: string
+  readonly value: string
+}
+
+/** The key of the names that a value imports, by which `PastReads` finds the importers of a name. No search has it. */
+export const IMPORT_KEY = "import"
+
+const pairsOf = ({ id, value }: IndexedRow): ReadonlyArray<PairRow> => {
+  const bytes = plain(value)
+  return [
+    ...searchPairs(bytes).map((pair) => ({ ...pair, id })),
+    ...importedNames(bytes).map((name) => ({ id, key: IMPORT_KEY, value: name }))
+  ]
+}
+
+const PAIRS: MultiRow<PairRow> = {
   head: "INSERT INTO name_keys (key, value, name_id)",
   tail: "",
   columns: 3,
@@ -96,8 +113,7 @@ const indexPiece = (connection: Connection, ids: ReadonlyArray<number>): Effect.
       yield* runRows(connection, { statement: textsIn(table), rows: group })
     }
     yield* run(connection, "DELETE FROM name_keys WHERE name_id IN (SELECT value FROM json_each(?))", [wanted])
-    const pairs = found.flatMap(({ id, value }) => searchPairs(plain(value)).map((pair) => ({ ...pair, id })))
-    yield* runRows(connection, { statement: PAIRS, rows: pairs })
+    yield* runRows(connection, { statement: PAIRS, rows: found.flatMap(pairsOf) })
   })
 
 /** Indexes the current state of names again, after their operations changed. */

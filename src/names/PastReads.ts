@@ -1,0 +1,83 @@
+import { expirationDepth } from "../consensus/expiry.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import type { Database, Statement } from "../storage/Database.ts"
+import { importedKey } from "../values/searchable.ts"
+import { firstOperationAt, type NameEntry, nameEntryOf, type OperationRow, plain, RECORD_COLUMNS } from "./NameEntry.ts"
+import { IMPORT_KEY } from "./search/SearchWriter.ts"
+
+interface NamedId {
+  readonly name: Buffer
+}
+
+/** Two blocks of the best chain. */
+export interface Span {
+  readonly from: Height
+  readonly to: Height
+}
+
+/**
+ * Reads of what names.db knows about its last blocks, directly on the driver, for the changes between two of them. Each
+ * call sees the last commit. Methods throw the driver's errors.
+ */
+export class PastReads {
+  readonly #block: Statement<[Height], { readonly hash: Buffer }>
+  readonly #operations: Statement<[number, number, number], NamedId>
+  readonly #recordBefore: Statement<[Bytes, number], OperationRow>
+  readonly #importers: Statement<[string, number], NamedId>
+
+  constructor(database: Database) {
+    this.#block = database.prepare("SELECT hash FROM blocks WHERE height = ?")
+    this.#operations = database.prepare(
+      `SELECT name FROM names
+       WHERE id IN (SELECT DISTINCT name_id FROM operations WHERE id >= ? AND id < ?) ORDER BY name LIMIT ?`
+    )
+    this.#recordBefore = database.prepare(
+      `SELECT ${RECORD_COLUMNS} FROM names n JOIN operations o ON o.name_id = n.id
+       WHERE n.name = ? AND o.id < ? ORDER BY o.id DESC LIMIT 1`
+    )
+    this.#importers = database.prepare(
+      `SELECT n.name FROM name_keys k JOIN names n ON n.id = k.name_id
+       WHERE k.key = '${IMPORT_KEY}' AND k.value = ? ORDER BY k.name_id LIMIT ?`
+    )
+  }
+
+  /** The hash of one of the last 300 blocks, in wire order; `undefined` for any other height. */
+  blockAt(height: Height): Bytes | undefined {
+    const row = this.#block.get(height)
+    return row === undefined ? undefined : plain(row.hash)
+  }
+
+  /** Names with operations behind the block `from`, up to `to`. */
+  changed({ from, to }: Span, limit: number): ReadonlyArray<Bytes> {
+    return this.#named(firstOperationAt(from + 1), firstOperationAt(to + 1), limit)
+  }
+
+  /** Names that lived at the block `from`, and expired up to `to` unless they were renewed. */
+  expired({ from, to }: Span, params: ConsensusParams, limit: number): ReadonlyArray<Bytes> {
+    const oldest = Math.max(0, from - expirationDepth(from, params) + 1)
+    const youngest = to - expirationDepth(to, params)
+    return youngest < oldest ? [] : this.#named(firstOperationAt(oldest), firstOperationAt(youngest + 1), limit)
+  }
+
+  #named(from: number, to: number, limit: number): ReadonlyArray<Bytes> {
+    return this.#operations.all(from, to, limit).map(({ name }) => plain(name))
+  }
+
+  /** The record of a name at a block, expired or not. */
+  recordAt(name: Bytes, height: Height): NameEntry | undefined {
+    const row = this.#recordBefore.get(name, firstOperationAt(height + 1))
+    return row === undefined ? undefined : nameEntryOf(name, row)
+  }
+
+  /**
+   * Names whose current values import a name, and perhaps some that do not, if the indexes are complete
+   * (`SearchReads.progress`).
+   */
+  importersOf(name: Bytes, limit: number): ReadonlyArray<Bytes> {
+    const text = encodeText(name, "utf8")
+    return text === undefined ? [] : this.#importers.all(importedKey(text), limit).map(({ name }) => plain(name))
+  }
+}

@@ -52,18 +52,19 @@ export class PastReads {
 
   /** Names with operations behind the block `from`, up to `to`. */
   changed({ from, to }: Span, limit: number): ReadonlyArray<Bytes> {
-    return this.#named(firstOperationAt(from + 1), firstOperationAt(to + 1), limit)
+    return this.#named({ from: from + 1, to }, limit)
   }
 
   /** Names that lived at the block `from`, and expired up to `to` unless they were renewed. */
   expired({ from, to }: Span, params: ConsensusParams, limit: number): ReadonlyArray<Bytes> {
     const oldest = Math.max(0, from - expirationDepth(from, params) + 1)
     const youngest = to - expirationDepth(to, params)
-    return youngest < oldest ? [] : this.#named(firstOperationAt(oldest), firstOperationAt(youngest + 1), limit)
+    return youngest < oldest ? [] : this.#named({ from: oldest, to: youngest }, limit)
   }
 
-  #named(from: number, to: number, limit: number): ReadonlyArray<Bytes> {
-    return this.#operations.all(from, to, limit).map(({ name }) => plain(name))
+  /** Names with operations at these heights. */
+  #named({ from, to }: Span, limit: number): ReadonlyArray<Bytes> {
+    return this.#operations.all(firstOperationAt(from), firstOperationAt(to + 1), limit).map(({ name }) => plain(name))
   }
 
   /** The record of a name at a block, expired or not. */

@@ -61,6 +61,8 @@ export const readTsig = (message: Bytes, at: number): TsigRecord | undefined => 
     const view = new DataView(message.buffer, message.byteOffset, message.length)
     const owner = readWireName(message, at)
     if (view.getUint16(owner.end) !== META_TYPES.TSIG || view.getUint16(owner.end + 2) !== CLASSES.ANY) return undefined
+    // The TTL is not signed, and has to be 0 (section 4.2).
+    if (view.getUint32(owner.end + 4) !== 0) return undefined
     const data = owner.end + 10
     const algorithm = readWireName(message, data)
     const fields = algorithm.end

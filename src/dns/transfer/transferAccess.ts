@@ -1,0 +1,26 @@
+import { BlockList, isIPv6 } from "node:net"
+import type { DnsTransferRule } from "../../config/dnsKinds.ts"
+import { wireNameOfHost } from "../wire/name.ts"
+import type { TransferKey } from "./tsig.ts"
+
+/** Who asks for a transfer. */
+export interface TransferClient {
+  /** An IP address, IPv4 in its own form. */
+  readonly address: string
+  /** The key that signs the query. */
+  readonly key: TransferKey | undefined
+}
+
+/** Whether a client may have the zone: by its address or by its key. Without rules nobody may. */
+export const makeTransferAccess = (
+  rules: ReadonlyArray<DnsTransferRule>
+): (client: TransferClient) => boolean => {
+  const addresses = new BlockList()
+  const keys = new Set<string>()
+  for (const rule of rules) {
+    if ("key" in rule) keys.add(wireNameOfHost(rule.key))
+    else addresses.addSubnet(rule.address, rule.prefix, isIPv6(rule.address) ? "ipv6" : "ipv4")
+  }
+  return ({ address, key }) =>
+    (key !== undefined && keys.has(key.name)) || addresses.check(address, isIPv6(address) ? "ipv6" : "ipv4")
+}

@@ -1,0 +1,92 @@
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { SnapshotReads } from "../../names/NamesSnapshot.ts"
+import type { Span } from "../../names/PastReads.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
+import type { DnsRecord, RecordSet } from "../records.ts"
+import { canonicalData } from "../wire/recordData.ts"
+import { LivingValues, setsOfDomain } from "./zoneState.ts"
+
+/** What changed in the zone between two blocks of the best chain. */
+
+/** Names that one incremental transfer looks at. With more the whole zone is not much longer. */
+const MOST_NAMES = 20_000
+
+/** Imports in a row that domains follow (`values/zone.ts`). */
+const LONGEST_CHAIN = 4
+
+export type PastSource = Pick<SnapshotReads, "past" | "points" | "search">
+
+/**
+ * Names whose zone may differ between two blocks: with operations, expired, or importers of such names. Importers are
+ * known by their current values: those whose value has changed are among the others. `undefined` if there are too many,
+ * or if the index of importers is not complete.
+ */
+export const touchedNames = (
+  { past, search }: PastSource,
+  span: Span,
+  params: ConsensusParams
+): ReadonlyArray<Bytes> | undefined => {
+  const { all, done } = search.progress()
+  if (done < all) return undefined
+  const found = new Map<NameKey, Bytes>()
+  const isMany = (): boolean => found.size > MOST_NAMES
+  let latest = [...past.changed(span, MOST_NAMES + 1), ...past.expired(span, params, MOST_NAMES + 1)]
+  for (let chain = 0; chain <= LONGEST_CHAIN && latest.length > 0 && !isMany(); chain++) {
+    const fresh = latest.filter((name) => !found.has(nameKey(name)))
+    for (const name of fresh) found.set(nameKey(name), name)
+    latest = isMany() ? [] : importersOf(fresh, past, MOST_NAMES + 1 - found.size)
+  }
+  return isMany() ? undefined : [...found.values()]
+}
+
+/** At most one name more than `room` tells that there are too many. */
+const importersOf = (names: ReadonlyArray<Bytes>, past: PastSource["past"], room: number): Array<Bytes> => {
+  const found: Array<Bytes> = []
+  for (const name of names) {
+    for (const importer of past.importersOf(name, room)) found.push(importer)
+    if (found.length > room) return found
+  }
+  return found
+}
+
+const byData = (sets: ReadonlyArray<RecordSet>): Map<string, RecordSet> => {
+  const found = new Map<string, RecordSet>()
+  for (const set of sets) {
+    const head = `${set.type} ${set.owner}`
+    for (const record of set.records) {
+      found.set(`${head} ${binaryString(canonicalData(record))}`, { ...set, records: [record satisfies DnsRecord] })
+    }
+  }
+  return found
+}
+
+/** The records of sets that others have not. */
+const without = (sets: ReadonlyMap<string, RecordSet>, others: ReadonlyMap<string, RecordSet>) =>
+  [...sets].filter(([key]) => !others.has(key)).map(([, set]) => set)
+
+export interface SetChanges {
+  readonly removed: ReadonlyArray<RecordSet>
+  readonly added: ReadonlyArray<RecordSet>
+}
+
+/** Compares record by record: sets of the result may be parts. */
+export const differenceOf = (before: ReadonlyArray<RecordSet>, after: ReadonlyArray<RecordSet>): SetChanges => {
+  const [old, now] = [byData(before), byData(after)]
+  return { removed: without(old, now), added: without(now, old) }
+}
+
+/** Compares the zones of names at two blocks, the second of which is the last one. `ttl` in seconds. */
+export const makeComparison = (
+  { past, points }: PastSource,
+  { from, params, to, ttl }: Span & { readonly params: ConsensusParams; readonly ttl: number }
+): (name: Bytes) => SetChanges => {
+  const recordAt = (height: Height) => (name: Bytes) => past.recordAt(name, height)
+  const old = new LivingValues({ height: from, params, record: recordAt(from) })
+  const now = new LivingValues({ height: to, params, record: (name) => points.record(name) })
+  return (name) =>
+    differenceOf(
+      setsOfDomain(name, old.of(name), { values: old, ttl }),
+      setsOfDomain(name, now.of(name), { values: now, ttl })
+    )
+}

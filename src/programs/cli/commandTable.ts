@@ -183,7 +183,7 @@ export const CLI_COMMANDS = {
     words: "[PREFIX]",
     takes: [0, 1],
     description: "list the names of the wallet, the first to expire first",
-    details: "With a prefix, list only names that begin with it.",
+    details: "With a prefix, list only names that begin with it. foo and foo.bit also find d/foo.",
     options: {
       ...SHARED,
       all: switchOption("include names that expired or were given away, and old failed registrations"),

@@ -7,6 +7,7 @@ import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { NAME_STATES } from "../../rpc/words.ts"
+import { namesMeant } from "../../values/readName.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
@@ -77,6 +78,10 @@ const alertsIn = (names: ReadonlyArray<OwnedName>): ReadonlyArray<NameAlert> =>
     return needsOwner(outlook) ? [{ name: each.name, wallet: undefined, outlook }] : []
   })
 
+/** In hex: as typed, and what it may mean, such as `d/foo` for `foo` and `foo.bit`. */
+const beginsOf = (prefix: string): ReadonlyArray<string> =>
+  [new TextEncoder().encode(prefix), ...prefix === "" ? [] : namesMeant(prefix)].map(toHex)
+
 export const select = (
   answers: {
     readonly list: Json
@@ -89,8 +94,8 @@ export const select = (
   { all, expiring, prefix }: NamesCommandOptions,
   { dated, now }: { readonly now: number; readonly dated: boolean }
 ): OwnNames => {
-  const begins = toHex(new TextEncoder().encode(prefix))
-  const fits = ({ name }: OwnNameEntry): boolean => name.hex.startsWith(begins)
+  const begins = beginsOf(prefix)
+  const fits = ({ name }: OwnNameEntry): boolean => begins.some((begin) => name.hex.startsWith(begin))
   const owned = ownedNames(answers.list).filter(fits)
   const shown = owned.filter((name) =>
     expiring === undefined ? all || isAlive(name) : isAlive(name) && name.expiresIn <= expiring

@@ -142,6 +142,19 @@ Registrations
       assert.strictEqual(yield* shown(ANSWERS, { prefix: "x/" }), "The wallet has no names with this prefix.\n")
     }))
 
+  it.effect("reads a prefix as people type names", () =>
+    Effect.gen(function*() {
+      for (const prefix of ["late", "Late", "late.bit", "www.late.bit", "d/Late", "d/la", "0x642f6c"]) {
+        const text = yield* shown(ANSWERS, { prefix })
+        assert.match(text, /^d\/late /m, prefix)
+        assert.notInclude(text, "d/soon ", prefix)
+      }
+      assert.match(yield* shown(ANSWERS, { prefix: "now" }), /^id\/now /m)
+      const domains = yield* shown(ANSWERS, { prefix: "d/" })
+      assert.include(domains, "d/late")
+      assert.notInclude(domains, "id/now")
+    }))
+
   it.effect("shows no dates on a chain without regular blocks, and works without methods that Core lacks", () =>
     Effect.gen(function*() {
       const text = yield* shown({ getblockchaininfo: { chain: "regtest" }, name_list: [owned("d/a", 20)] })

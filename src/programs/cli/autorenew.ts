@@ -3,6 +3,7 @@ import { quantityOf } from "../../base/quantities.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
@@ -29,20 +30,20 @@ const lockLine = (context: OwnContext): Effect.Effect<ReadonlyArray<string>, Rpc
     ask(context.daemon, "getwalletinfo"),
     (wallet) =>
       numberAt(wallet, "unlocked_until") === 0
-        ? [`The wallet is locked: "${NAME} unlock -renewals" lets it renew.`]
+        ? [`The wallet is locked: "${context.daemon.cli} unlock -renewals" lets it renew.`]
         : []
   )
 
 const SHOWN = 3
 
 /** Names that were set one by one keep their setting. */
-const stillLines = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+const stillLines = ({ cli }: Pick<Daemon, "cli">, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (names.length === 0) return []
   const others = names.length - SHOWN
   return [
     `It still renews ${names.slice(0, SHOWN).map(shownText).join(", ")}${
       others > 0 ? ` and ${quantityOf(others, "other", "others")}` : ""
-    }, which you turned on by name: "${NAME} autorenew NAME off"`
+    }, which you turned on by name: "${cli} autorenew NAME off"`
   ]
 }
 
@@ -60,8 +61,8 @@ export const autorenewCommand = (
     const lines = on
       ? [`The wallet renews ${what} automatically, before they expire.`, ...(yield* lockLine(context))]
       : [
-        `The wallet no longer renews ${what} automatically. "${NAME} names" shows when they expire, and ` +
-        `"${NAME} renew NAME" renews one.`
+        `The wallet no longer renews ${what} automatically. "${daemon.cli} names" shows when they expire, and ` +
+        `"${daemon.cli} renew NAME" renews one.`
       ]
     const still = name === undefined && !on
       ? objectsOf(at(answer, "names")).map((each) => textAt(each, "name") ?? "")
@@ -71,5 +72,5 @@ export const autorenewCommand = (
         ? text
         : text.replace("they expire", "it expires").replace("renew NAME\" renews one", `renew ${what}" renews it`)
     )
-    return success([...one, ...stillLines(still), ""].join("\n"))
+    return success([...one, ...stillLines(daemon, still), ""].join("\n"))
   })

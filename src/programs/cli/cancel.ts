@@ -4,19 +4,24 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { UNSENT_TXID } from "../../rpc/shapes/name.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { namedBy } from "./nameHints.ts"
 import { ONE_NAME } from "./nameRecord.ts"
-import { type CliOutcome, type CommandFailed, NAME, success } from "./outcome.ts"
+import { type CliOutcome, type CommandFailed, success } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 
 /** `svcd-cli cancel`: ends a registration, or a renewal that waits. */
 
-const registrationText = (shown: string, registration: Json | undefined): string => {
+const registrationText = (
+  { cli }: Pick<Daemon, "cli">,
+  shown: string,
+  registration: Json | undefined
+): string => {
   const begin = `The registration of ${shown} is cancelled: the name will not be registered.`
   return textAt(registration, "txid") === UNSENT_TXID
     ? `${begin} Nothing was sent or paid.`
-    : `${begin} The 0.01 NMC of its first transaction stay locked: "${NAME} register ${shown}" uses them, and continues ` +
+    : `${begin} The 0.01 NMC of its first transaction stay locked: "${cli} register ${shown}" uses them, and continues ` +
       "from there."
 }
 
@@ -34,7 +39,7 @@ export const cancelCommand = (
     const shown = shownText(name)
     return success(
       cancelled === "renewal"
-        ? `The renewal of ${shown} is cancelled: it was not sent. "${NAME} name ${shown}" shows when the name expires.\n`
-        : `${registrationText(shown, registration)}\n`
+        ? `The renewal of ${shown} is cancelled: it was not sent. "${daemon.cli} name ${shown}" shows when the name expires.\n`
+        : `${registrationText(daemon, shown, registration)}\n`
     )
   })

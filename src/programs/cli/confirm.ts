@@ -3,7 +3,7 @@ import type { Json } from "../../rpc/json/json.ts"
 import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Prompt } from "../tool/prompt.ts"
 import type { Daemon } from "./daemon.ts"
-import { CommandFailed, NAME, type Screen } from "./outcome.ts"
+import { CommandFailed, type Screen } from "./outcome.ts"
 
 const YES = /^y(?:es)?$/i
 
@@ -37,7 +37,8 @@ export const spend = (
     (error) => error._tag === "RpcUnreachable" && error.wasSent,
     (error) =>
       new CommandFailed({
-        message: `${error.message}. The daemon may have executed the call: check with "${NAME} listtransactions" and ` +
-          `"${NAME} names" before you retry`
+        message:
+          `${error.message}. The daemon may have executed the call: check with "${daemon.cli} listtransactions" and ` +
+          `"${daemon.cli} names" before you retry`
       })
   )

@@ -6,7 +6,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { spelledAt } from "./jsonText.ts"
-import { CommandFailed, NAME } from "./outcome.ts"
+import { CommandFailed } from "./outcome.ts"
 
 const unitsAt = (answer: Json | undefined, ...path: ReadonlyArray<string>): number =>
   parseAmount(spelledAt(answer, ...path) ?? "") ?? 0
@@ -26,11 +26,12 @@ export const balanceOf = (daemon: Daemon): Effect.Effect<number | undefined, Rpc
   )
 
 export const affordable = (
+  { cli }: Pick<Daemon, "cli">,
   { balance, cost }: { readonly balance: number | undefined; readonly cost: number }
 ): Effect.Effect<void, CommandFailed> =>
   balance === undefined || balance >= cost
     ? Effect.void
     : new CommandFailed({
       message: `the wallet can spend ${amountText(balance)}, and this costs ${aboutText(cost)}; ` +
-        `"${NAME} receive" creates an address to fund it`
+        `"${cli} receive" creates an address to fund it`
     })

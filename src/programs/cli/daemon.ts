@@ -24,7 +24,7 @@ import {
   type RpcUnreachable
 } from "../../rpc/RpcClient.ts"
 
-import { NAME } from "./outcome.ts"
+import { cliOf, NAME } from "./outcome.ts"
 
 export interface DaemonOptions {
   readonly connection: ConnectionSettings
@@ -53,6 +53,8 @@ export interface Daemon {
     path: string
   ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure | RpcClientError, Scope.Scope>
   readonly triedCookie: () => string | undefined
+  /** Begins the commands for its wallet. */
+  readonly cli: string
   readonly ofWallet: (name: string) => Effect.Effect<Daemon, never, Scope.Scope>
 }
 
@@ -184,7 +186,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       return Effect.sync(() => note(`${NAME}: ${what} (Ctrl-C ends it, -rpcwaittimeout limits it)`))
     }
 
-    const through = (client: typeof RpcClient.Service): Daemon => ({
+    const through = (client: typeof RpcClient.Service, name: string | undefined): Daemon => ({
       call: (method, params = []) => waiting(authorized(client.call(method, params)), { wait, once: true, told }),
       ask: (method, params = []) =>
         waiting(authorized(client.call(method, params, { mayRepeat: true })), { wait, once: false, told }),
@@ -197,7 +199,8 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
         ),
       confirm: waiting(authorized(client.confirm), { wait, once: false, told }),
       triedCookie: () => tried,
-      ofWallet: (name) => Effect.map(clientOf(name), through)
+      cli: cliOf(name),
+      ofWallet: (other) => Effect.map(clientOf(other), (client) => through(client, other))
     })
-    return through(yield* clientOf(wallet))
+    return through(yield* clientOf(wallet), wallet)
   })

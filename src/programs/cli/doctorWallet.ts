@@ -9,7 +9,7 @@ import { askEach } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
-import { NAME } from "./outcome.ts"
+import { cliOf, NAME } from "./outcome.ts"
 import { dangerRemedy, isLostName, type NameAlert, needsOwner, toldOutlook } from "./outlooks.ts"
 import {
   IN_HEX,
@@ -79,7 +79,7 @@ export const askWallet = (
       names,
       renewals,
       registrations,
-      cli: name === undefined ? NAME : `${NAME} -rpcwallet ${shellWord(name)}`,
+      cli: cliOf(name),
       program: name === undefined || name === ""
         ? "svcd-wallet export"
         : `svcd-wallet export --wallet ${shellWord(name)}`,

@@ -1,28 +1,32 @@
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf } from "./jsonText.ts"
-import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
 import { chosenPassphrase, withPassphrase } from "./passphrase.ts"
-import { NOT_ENCRYPTED } from "./unlock.ts"
+import { notEncrypted } from "./unlock.ts"
 
 /** `svcd-cli encrypt`: a passphrase for the wallet, or another one. */
 
-const ENCRYPTED = `The wallet is encrypted, and locked.
+const encrypted = ({ cli }: Pick<Daemon, "cli">): string =>
+  `The wallet is encrypted, and locked.
 - Write the passphrase down, apart from the seed phrase. Without the passphrase, only the seed phrase brings back your
   coins and names. Without either, nothing does.
-- While it is locked, it renews no names: "${NAME} unlock -renewals" lets it.
-- Earlier copies of its file are not encrypted. Destroy them, and make a new one: "${NAME} backup FILE"
+- While it is locked, it renews no names: "${cli} unlock -renewals" lets it.
+- Earlier copies of its file are not encrypted. Destroy them, and make a new one: "${cli} backup FILE"
 `
 
-const CHANGED = `The wallet has the new passphrase.
-- Earlier copies of its file open with the old one. Destroy them, and make a new one: "${NAME} backup FILE"
+const changed = ({ cli }: Pick<Daemon, "cli">): string =>
+  `The wallet has the new passphrase.
+- Earlier copies of its file open with the old one. Destroy them, and make a new one: "${cli} backup FILE"
 `
 
-const ALREADY = new CommandFailed({
-  message: "the wallet is encrypted already",
-  remedy: `"${NAME} encrypt -change" replaces its passphrase, "${NAME} unlock" unlocks it`
-})
+const already = ({ cli }: Pick<Daemon, "cli">): CommandFailed =>
+  new CommandFailed({
+    message: "the wallet is encrypted already",
+    remedy: `"${cli} encrypt -change" replaces its passphrase, "${cli} unlock" unlocks it`
+  })
 
 const WATCHES = new CommandFailed({
   message: "the wallet is watch-only: it has no private keys to encrypt"
@@ -36,11 +40,11 @@ export const encryptCommand = (
     const wallet = yield* daemon.ask("getwalletinfo")
     const isEncrypted = numberAt(wallet, "unlocked_until") !== undefined
     if (at(wallet, "private_keys_enabled") === false) return yield* WATCHES
-    if (change !== isEncrypted) return yield* change ? NOT_ENCRYPTED : ALREADY
+    if (change !== isEncrypted) return yield* (change ? notEncrypted : already)(daemon)
     const passphrase = yield* chosenPassphrase(input)
     yield* change
       ? withPassphrase(input, (old) => daemon.call("walletpassphrasechange", [old, passphrase]))
       : daemon.call("encryptwallet", [passphrase])
     if (line.wants("json")) return success(`${indented(objectOf({ encrypted: true }))}\n`)
-    return success(change ? CHANGED : ENCRYPTED)
+    return success((change ? changed : encrypted)(daemon))
   })

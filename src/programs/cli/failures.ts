@@ -14,7 +14,7 @@ import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
 import { textsOf } from "./jsonText.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure, NAME, quotedArgument, toldFailure } from "./outcome.ts"
+import { type CliOutcome, failure, NAME, ofWallet, quotedArgument, toldFailure } from "./outcome.ts"
 import { walletList } from "./ownNames.ts"
 
 /** Messages for failed calls, in the forms that wrappers of the reference client parse (reference/rpc.md 8). */
@@ -120,7 +120,7 @@ const explainFailure = (
   const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding
     ? nameHints(name)
     : error.code === RPC_CODE.walletUnlockNeeded
-    ? [UNLOCKS]
+    ? [ofWallet(UNLOCKS, daemon)]
     : []
   if (error.code === RPC_CODE.walletNotSpecified) {
     return Effect.map(severalWallets(daemon), (list) =>
@@ -128,7 +128,10 @@ const explainFailure = (
         ? asReference(error, [...hints, list])
         : toldFailure({ exit: exitOf(error), text: `error: ${list}`, problem: { code: error.code, message: list } }))
   }
-  if (command !== undefined) return Effect.succeed(plainly(error, errorWords(error)?.command))
+  if (command !== undefined) {
+    const remedy = errorWords(error)?.command
+    return Effect.succeed(plainly(error, remedy === undefined ? undefined : ofWallet(remedy, daemon)))
+  }
   if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(asReference(error, hints))
   return Effect.map(
     meant(daemon, method),

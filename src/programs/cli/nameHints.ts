@@ -4,6 +4,7 @@ import { encodeText } from "../../protocol/nameText.ts"
 import { nameFault, nameFaultOf } from "../../values/nameFault.ts"
 import { type ReadName, readName, type Surprise } from "../../values/readName.ts"
 import { looksSecret } from "../tool/secrets.ts"
+import type { Daemon } from "./daemon.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
 import { givesItems } from "./valueFlags.ts"
@@ -65,18 +66,18 @@ export const knowingly = (
     })
 
 /** What to do about a name that is not registered. */
-export const freeHint = (name: string): string => {
+export const freeHint = ({ cli }: Pick<Daemon, "cli">, name: string): string => {
   const bytes = new TextEncoder().encode(name)
   if (nameFault(bytes) !== undefined) {
     return name.startsWith("d/") ? "no domain can have this name" : "no identity can have this name"
   }
   const fault = nameFaultOf(bytes)
-  if (fault === undefined || name.includes("/")) return `"${NAME} register ${shellWord(name)}" registers it`
+  if (fault === undefined || name.includes("/")) return `"${cli} register ${shellWord(name)}" registers it`
   const [other] = readName(name).others.flatMap((each) => {
     const text = encodeText(each, "utf8")
     return text === undefined || nameFaultOf(each) !== undefined ? [] : [text]
   })
-  return `a domain begins with d/${other === undefined ? "" : `: "${NAME} name ${shellWord(other)}" shows one`}`
+  return `a domain begins with d/${other === undefined ? "" : `: "${cli} name ${shellWord(other)}" shows one`}`
 }
 
 /** The name that is meant by a text that is not one. */

@@ -10,10 +10,11 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { EXPIRED_SEES } from "../../values/lint.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { freeHint, noteLines } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex, usedName } from "./nameRecord.ts"
-import { type CliInput, type CliOutcome, type CommandFailed, NAME, type Screen } from "./outcome.ts"
+import { type CliInput, type CliOutcome, type CommandFailed, type Screen } from "./outcome.ts"
 import { dangerRemedy, isLostName, outlookColour, type ToldOutlook, toldOutlook } from "./outlooks.ts"
 import {
   historyWords,
@@ -33,7 +34,7 @@ import { recordReport, reportJson, roomText, valueLines, type ValueReport } from
 
 const UTF8 = new TextEncoder()
 
-interface NamePage {
+interface NamePage extends Pick<Daemon, "cli"> {
   readonly name: string
   readonly hex: string
   readonly domain: string | undefined
@@ -71,6 +72,7 @@ const gather = ({ daemon }: Pick<OwnContext, "daemon">, name: string): Effect.Ef
     const isMine = state?.mine === true && state.expiresIn > 0
     const blocks = numberAt(chain, "blocks")
     return {
+      cli: daemon.cli,
       name,
       hex,
       domain: bitDomainOf(UTF8.encode(name)),
@@ -104,25 +106,29 @@ const expiryRow = (page: NamePage, { expiresIn }: NameState): Row => {
   ]
 }
 
-const renewalRow = ({ hex, name, outlook, renews }: NamePage): ReadonlyArray<Row> => {
+const renewalRow = ({ cli, hex, name, outlook, renews }: NamePage): ReadonlyArray<Row> => {
   if (outlook !== undefined && outlook.state !== "given") {
     const text = outlook.urgency === "ok"
       ? outlook.text
-      : `${outlook.text}; ${dangerRemedy({ name: { text: name, hex }, outlook }, NAME)}`
+      : `${outlook.text}; ${dangerRemedy({ name: { text: name, hex }, outlook }, cli)}`
     return [[isLostName(outlook) ? "Lost" : "Renewal", text, outlookColour(outlook)]]
   }
   if (renews === undefined) return []
   return [
     renews
       ? ["Renewal", "on"]
-      : ["Renewal", `by hand; "${NAME} autorenew ${shellWord(name)} on" turns automatic renewal on`, "yellow"]
+      : ["Renewal", `by hand; "${cli} autorenew ${shellWord(name)} on" turns automatic renewal on`, "yellow"]
   ]
 }
 
-const registrationRow = ({ registration }: NamePage): ReadonlyArray<Row> =>
+const registrationRow = ({ cli, registration }: NamePage): ReadonlyArray<Row> =>
   registration === undefined
     ? []
-    : [["Under way", [textAt(registration, "step") ?? "", registrationNote(registration)].join(", "), "yellow"]]
+    : [[
+      "Under way",
+      [textAt(registration, "step") ?? "", registrationNote({ cli }, registration)].join(", "),
+      "yellow"
+    ]]
 
 const EMPTY = "(empty)"
 
@@ -202,7 +208,7 @@ const freeText = (page: NamePage, screen: Screen): string => {
     return [headText(page), "", ...labelled(registrationRow(page), screen), ""].join("\n")
   }
   const shown = shownText(name)
-  return `${shown} is not registered; ${shownText(freeHint(name))}.\n`
+  return `${shown} is not registered; ${shownText(freeHint(page, name))}.\n`
 }
 
 const pageText = (page: NamePage, last: number, screen: Screen): string => {
@@ -217,7 +223,7 @@ const pageText = (page: NamePage, last: number, screen: Screen): string => {
     ...historyLines(page, last, screen),
     ...(state.expiresIn > 0
       ? []
-      : ["", `Anyone can register it now: "${NAME} register ${shownText(shellWord(page.name))}"`]),
+      : ["", `Anyone can register it now: "${page.cli} register ${shownText(shellWord(page.name))}"`]),
     ""
   ].join("\n")
 }

@@ -9,7 +9,7 @@ import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
 import { freeHint, readingSurprises, readWord } from "./nameHints.ts"
-import { CommandFailed, NAME } from "./outcome.ts"
+import { CommandFailed } from "./outcome.ts"
 import type { Shown } from "./ownNames.ts"
 
 export const ONE_NAME = { nameEncoding: "utf8", valueEncoding: "hex" } as const
@@ -72,15 +72,15 @@ export const usedName = (
 const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {
     if (state === undefined) {
-      return new CommandFailed({ message: `${name} is not registered; ${freeHint(name)}` })
+      return new CommandFailed({ message: `${name} is not registered; ${freeHint(daemon, name)}` })
     }
     if (state.expiresIn <= 0) {
       return new CommandFailed({
-        message: `${name} has expired, and anyone can register it again: "${NAME} register ${name}"`
+        message: `${name} has expired, and anyone can register it again: "${daemon.cli} register ${name}"`
       })
     }
     if (state.mine === false) {
-      return new CommandFailed({ message: `${name} belongs to another owner; "${NAME} name ${name}" shows it` })
+      return new CommandFailed({ message: `${name} belongs to another owner; "${daemon.cli} name ${name}" shows it` })
     }
     return Effect.succeed(state)
   })
@@ -92,7 +92,7 @@ const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcCl
     (pending) =>
       Array.isArray(pending) && pending.length > 0
         ? new CommandFailed({
-          message: `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it`
+          message: `an operation on ${name} waits for a block; "${daemon.cli} name ${name}" shows it`
         })
         : Effect.void
   )

@@ -11,7 +11,7 @@ import { namesMeant } from "../../values/readName.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
-import type { Screen } from "./outcome.ts"
+import { ofWallet, type Screen } from "./outcome.ts"
 import { alertLine, type NameAlert, needsOwner, outlookCell, toldOutlook } from "./outlooks.ts"
 import {
   entryJson,
@@ -42,7 +42,7 @@ export interface NamesCommandOptions {
   readonly json: boolean
 }
 
-export interface OwnNames {
+export interface OwnNames extends Pick<Daemon, "cli"> {
   readonly names: ReadonlyArray<OwnedName>
   /** Not shown. */
   readonly expired: ReadonlyArray<OwnedName>
@@ -92,7 +92,7 @@ export const select = (
     readonly wallet: Json | undefined
   },
   { all, expiring, prefix }: NamesCommandOptions,
-  { dated, now }: { readonly now: number; readonly dated: boolean }
+  { cli, dated, now }: Pick<OwnNames, "cli" | "dated" | "now">
 ): OwnNames => {
   const begins = beginsOf(prefix)
   const fits = ({ name }: OwnNameEntry): boolean => begins.some((begin) => name.hex.startsWith(begin))
@@ -105,6 +105,7 @@ export const select = (
   const under = expiring === undefined
   const isOff = switchedOff(answers.renewals)
   return {
+    cli,
     names: shown,
     expired: all || !under ? [] : owned.filter(({ expiresIn, mine }) => mine && expiresIn <= 0),
     // An unconfirmed operation and the others are in the tables below.
@@ -135,7 +136,11 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
     const now = yield* unixTime
-    return select({ list, ...rest }, options, { now, dated: textAt(rest.chain, "chain") !== "regtest" })
+    return select({ list, ...rest }, options, {
+      cli: daemon.cli,
+      now,
+      dated: textAt(rest.chain, "chain") !== "regtest"
+    })
   })
 
 const urgency = ({ expiresIn, mine }: OwnedName, dated: boolean): Colour | undefined => {
@@ -199,10 +204,10 @@ const pendingTable = ({ names, pending }: OwnNames, screen: Screen): ReadonlyArr
   ]
 }
 
-const registrationLines = ({ dated, registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+const registrationLines = ({ cli, dated, registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   registrations.length === 0
     ? []
-    : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, { dated, screen })]
+    : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, { cli, dated, screen })]
 
 const renewalTable = ({ unsent }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   unsent.length === 0 ? [] : [
@@ -233,7 +238,7 @@ const namesOf = (names: ReadonlyArray<OwnedName>): string => {
 }
 
 const remarks = (
-  { alerts, dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
+  { alerts, cli, dated, expired, given, names, pending, renews, renewsAll, someOff, wordsUnseen }: OwnNames
 ): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const byHand = (name: OwnedName): boolean => isAlive(name) && renews?.(name.name) !== true
@@ -245,7 +250,7 @@ const remarks = (
     ...(given === 0 ? [] : [`${grouped(given)} given away`])
   ]
   return [
-    ...alerts.slice(0, MOST_SHOWN).map((alert) => `Warning: ${alertLine(alert)}`),
+    ...alerts.slice(0, MOST_SHOWN).map((alert) => `Warning: ${alertLine(alert, cli)}`),
     ...(alerts.length > MOST_SHOWN
       ? [`Warning: ${quantityOf(alerts.length - MOST_SHOWN, "more name needs you", "more names need you")}.`]
       : []),
@@ -254,29 +259,29 @@ const remarks = (
       : [
         `${quantityOf(soon.length, "name expires", "names expire")} within ${
           dated ? "four weeks" : quantityOf(renewSoon(true), "block")
-        }; "svcd-cli renew NAME" renews one.`
+        }; "${cli} renew NAME" renews one.`
       ]),
     ...(renews === undefined || !names.some(byHand)
       ? []
       : renewsAll
-      ? ["\"svcd-cli autorenew NAME on\" turns the renewal of a name back on."]
+      ? [`"${cli} autorenew NAME on" turns the renewal of a name back on.`]
       : [
-        "\"svcd-cli autorenew NAME on\" renews a name automatically, " +
-        `"svcd-cli autorenew -all on" all names of the wallet${someOff ? ", including those you turned off" : ""}.`
+        `"${cli} autorenew NAME on" renews a name automatically, ` +
+        `"${cli} autorenew -all on" all names of the wallet${someOff ? ", including those you turned off" : ""}.`
       ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`]),
-    ...(wordsUnseen ? [`Warning: ${UNSEEN_WORDS}`] : [])
+    ...(wordsUnseen ? [`Warning: ${ofWallet(UNSEEN_WORDS, { cli })}`] : [])
   ]
 }
 
-const emptyText = ({ expiring, prefix }: NamesCommandOptions, { expired, renews }: OwnNames): string => {
+const emptyText = ({ expiring, prefix }: NamesCommandOptions, { cli, expired, renews }: OwnNames): string => {
   if (expiring !== undefined) return `No name expires within ${quantityOf(expiring, "block")}.`
   // The lines below say what became of them.
   if (expired.length > 0) return "No name of the wallet is alive."
   // Namecoin Core has neither renewals nor registrations in one call.
   const how = renews === undefined
-    ? "\"svcd-cli name_new NAME\" begins a registration."
-    : "\"svcd-cli register NAME\" registers one."
+    ? `"${cli} name_new NAME" begins a registration.`
+    : `"${cli} register NAME" registers one.`
   return prefix === ""
     ? `The wallet has no names. ${how}`
     : "The wallet has no names with this prefix."

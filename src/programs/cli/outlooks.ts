@@ -1,9 +1,8 @@
 import { actOf, isAlarming, isLostState, outlookColumn } from "../../base/outlookWords.ts"
 import { ownerCommand } from "../../base/ownerCommands.ts"
-import { shellWord } from "../../base/safeText.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { at, objectsOf, textAt } from "./jsonText.ts"
-import { NAME } from "./outcome.ts"
+import { cliOf } from "./outcome.ts"
 import { type OwnNameEntry, ownNamesOf, type Shown, shownBytes } from "./ownNames.ts"
 import type { Colour } from "./table.ts"
 
@@ -71,8 +70,7 @@ export const dangerRemedy = (
 }
 
 /** Of the wallet of an alert. */
-export const cliFor = ({ wallet = "" }: Pick<NameAlert, "wallet">): string =>
-  wallet === "" ? NAME : `${NAME} -rpcwallet ${shellWord(wallet)}`
+export const cliFor = ({ wallet = "" }: Pick<NameAlert, "wallet">): string => cliOf(wallet === "" ? undefined : wallet)
 
 /** One sentence per alert, and its remedy. */
 export const alertLine = (alert: NameAlert, cli = cliFor(alert)): string =>

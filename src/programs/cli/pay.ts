@@ -6,16 +6,17 @@ import { looksSecret } from "../tool/secrets.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf } from "./costs.ts"
+import type { Daemon } from "./daemon.ts"
 import { indented, objectOf, spelledAt } from "./jsonText.ts"
-import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
 import { withKeys } from "./passphrase.ts"
 import { addressIn, amountIn } from "./payee.ts"
 import { labelled } from "./table.ts"
 
 const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatAmount(units))
 
-const sentText = (txid: string): string =>
-  `Sent with the transaction ${txid}.\n"${NAME} tx ${txid}" shows when it is confirmed.\n`
+const sentText = ({ cli }: Pick<Daemon, "cli">, txid: string): string =>
+  `Sent with the transaction ${txid}.\n"${cli} tx ${txid}" shows when it is confirmed.\n`
 
 export const payCommand = (
   { daemon, input, line }: OwnContext
@@ -26,13 +27,13 @@ export const payCommand = (
     if (parseAmount(address) !== undefined && parseAmount(given) === undefined) {
       return yield* new CommandFailed({
         message: "the address comes before the amount",
-        remedy: `${NAME} pay ${looksSecret(given) ? "ADDRESS" : JSON.stringify(given)} ${address}`
+        remedy: `${daemon.cli} pay ${looksSecret(given) ? "ADDRESS" : JSON.stringify(given)} ${address}`
       })
     }
     const units = yield* amountIn(given)
     const amount = jsonAmount(units)
     yield* addressIn(daemon, address)
-    yield* affordable({ balance: yield* balanceOf(daemon), cost: units })
+    yield* affordable(daemon, { balance: yield* balanceOf(daemon), cost: units })
     // A draft that is never sent shows what the payment costs.
     const draft = yield* daemon.ask("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
     const fee = parseAmount(spelledAt(draft, "fee") ?? "")
@@ -47,5 +48,5 @@ export const payCommand = (
       spend(daemon, "sendtoaddress", [address, amount, line.text("comment") ?? ""])
     )
     if (json) return success(`${indented(objectOf({ txid, address, amount }))}\n`)
-    return success(`${said === "" ? "" : `${said}\n`}${sentText(typeof txid === "string" ? txid : "")}`)
+    return success(`${said === "" ? "" : `${said}\n`}${sentText(daemon, typeof txid === "string" ? txid : "")}`)
   })

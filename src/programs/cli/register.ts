@@ -15,7 +15,7 @@ import { type Daemon, isAway } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
 import { knowingly, noteRows, readingSurprises, readWord, valueSurprises } from "./nameHints.ts"
 import { nameState, ONE_NAME } from "./nameRecord.ts"
-import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
 import { withKeys } from "./passphrase.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -99,14 +99,16 @@ const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError 
     const state = yield* nameState(daemon, name)
     if (state !== undefined && state.expiresIn > 0) {
       const owner = state.mine === true ? "this wallet owns it" : "another owner has it"
-      const next = state.mine === true ? `"${NAME} update ${name}" changes it` : `"${NAME} name ${name}" shows it`
+      const next = state.mine === true
+        ? `"${daemon.cli} update ${name}" changes it`
+        : `"${daemon.cli} name ${name}" shows it`
       return yield* new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
     }
     const pending = objectsOf(yield* ask(daemon, "name_pending", [name, ONE_NAME]))
     if (pending.some((each) => at(each, "ismine") !== true)) {
       return yield* new CommandFailed({
         message: `another registration of ${name} waits for a block; nothing was done`,
-        remedy: `"${NAME} name ${name}" shows it`
+        remedy: `"${daemon.cli} name ${name}" shows it`
       })
     }
   })
@@ -123,7 +125,7 @@ const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClien
         )
         ? new CommandFailed({
           message: `${name} is already being registered`,
-          remedy: `"${NAME} registrations" shows its progress`
+          remedy: `"${daemon.cli} registrations" shows its progress`
         })
         : Effect.void
   )
@@ -131,23 +133,23 @@ const notUnderWay = (daemon: Daemon, name: string): Effect.Effect<void, RpcClien
 /** Blocks until the name can be revealed, and the one with the name. */
 const BLOCKS = DEPTH + 1
 
-interface Begun {
+interface Begun extends Pick<Daemon, "cli"> {
   readonly name: string
   readonly isEncrypted: boolean
   readonly dated: boolean
   readonly isQueued: boolean
 }
 
-const nextText = ({ dated, isEncrypted, isQueued, name }: Begun): string =>
+const nextText = ({ cli, dated, isEncrypted, isQueued, name }: Begun): string =>
   `${
     isQueued
       ? `The registration of ${name} waits for a block, as do earlier transactions of the wallet. Then it takes `
       : `The registration of ${name} has started. It takes `
   }${dated ? `${BLOCKS} blocks, about two hours` : `${BLOCKS} blocks`}, and the node completes it automatically.\n` +
   (isEncrypted
-    ? `The wallet must then be unlocked for a moment: "${NAME} unlock"\n`
+    ? `The wallet must then be unlocked for a moment: "${cli} unlock"\n`
     : "") +
-  `"${NAME} registrations" shows its progress.\n`
+  `"${cli} registrations" shows its progress.\n`
 
 export const registerCommand = (
   { daemon, input, line }: OwnContext
@@ -182,7 +184,7 @@ export const registerCommand = (
     yield* acceptable({ value, report, line })
     const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
     const balance = yield* balanceOf(daemon)
-    yield* affordable({ balance, cost: MIN_NAME_AMOUNT + commitment + operation })
+    yield* affordable(daemon, { balance, cost: MIN_NAME_AMOUNT + commitment + operation })
     const preview = [
       ...labelled([
         ["Register", name],
@@ -229,6 +231,6 @@ export const registerCommand = (
     }
     const end = line.wants("wait")
       ? `${shownText(name)} is registered.\n`
-      : nextText({ name: shownText(name), isEncrypted, dated, isQueued: isUnsent(txid) })
+      : nextText({ cli: daemon.cli, name: shownText(name), isEncrypted, dated, isQueued: isUnsent(txid) })
     return success(`${said === "" ? "" : `${said}\n`}${end}`)
   })

@@ -8,7 +8,7 @@ import { STEP_WORDS } from "../../rpc/words.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
-import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
+import { type CliOutcome, type Screen, success } from "./outcome.ts"
 import { entryJson, IN_HEX, nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { table } from "./table.ts"
 
@@ -23,11 +23,11 @@ export const isNews = (entry: OwnNameEntry, now: number): boolean => {
 const UNDER_WAY = ["committed", "maturing", "revealed"] as const
 
 /** Never empty while in progress. */
-export const registrationNote = (said: Json): string => {
+export const registrationNote = ({ cli }: Pick<Daemon, "cli">, said: Json): string => {
   const note = textAt(said, "note") ?? ""
   if (note !== "") return note
   if (at(said, "value") === undefined && numberAt(said, "blocks_left") === 0) {
-    return `waits for your name_firstupdate; "${NAME} register NAME" uses it too, once the name is free`
+    return `waits for your name_firstupdate; "${cli} register NAME" uses it too, once the name is free`
   }
   const step = UNDER_WAY.find((each) => each === textAt(said, "step"))
   return step === undefined ? "" : STEP_WORDS[step].join(": ")
@@ -42,7 +42,7 @@ const nextText = (left: number | undefined, dated: boolean): string => {
 
 export const registrationTable = (
   entries: ReadonlyArray<OwnNameEntry>,
-  { dated, screen }: { readonly dated: boolean; readonly screen: Screen }
+  { cli, dated, screen }: Pick<Daemon, "cli"> & { readonly dated: boolean; readonly screen: Screen }
 ): ReadonlyArray<string> => {
   const tells = entries.some(({ said }) => numberAt(said, "blocks_left") !== undefined)
   return table(
@@ -59,7 +59,7 @@ export const registrationTable = (
         { text: nameWithDomain(entry.name) },
         { text: step, colour: step === "failed" ? "red" as const : undefined },
         ...(tells ? [{ text: nextText(numberAt(entry.said, "blocks_left"), dated) }] : []),
-        { text: registrationNote(entry.said) },
+        { text: registrationNote({ cli }, entry.said) },
         { text: entry.value === undefined ? "" : shownBytes(entry.value) }
       ]
     }),
@@ -84,9 +84,9 @@ export const registrationsCommand = (
     const dated = entries.length > 0 && textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
     return success(
       entries.length === 0
-        ? `No registrations are in progress. "${NAME} register NAME" starts one${
+        ? `No registrations are in progress. "${daemon.cli} register NAME" starts one${
           all ? "" : "; -all includes completed ones"
         }.\n`
-        : `${registrationTable(entries, { dated, screen }).join("\n")}\n`
+        : `${registrationTable(entries, { cli: daemon.cli, dated, screen }).join("\n")}\n`
     )
   })

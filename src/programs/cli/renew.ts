@@ -11,7 +11,7 @@ import { agreed, spend } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
 import { knowingly } from "./nameHints.ts"
 import { usedName } from "./nameRecord.ts"
-import { type CliOutcome, CommandFailed, NAME, quotedArgument, type Screen, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, quotedArgument, type Screen, success } from "./outcome.ts"
 import { nameWithDomain, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { withKeys } from "./passphrase.ts"
 import { table } from "./table.ts"
@@ -133,7 +133,7 @@ export const renewCommand = (
       const leftOut = leftOutLines(draft)
       const end = leftOut.length === 0
         ? "There is nothing to renew."
-        : `There is nothing else to renew. "${NAME} renew NAME" renews a left-out name once.`
+        : `There is nothing else to renew. "${daemon.cli} renew NAME" renews a left-out name once.`
       return {
         code,
         stdout: [...entries.length === 0 ? [] : [previewOf(draft, screen)], ...leftOut, end, ""].join("\n"),
@@ -163,7 +163,7 @@ export const renewCommand = (
         const note = textAt(entry, "note")
         return note === undefined ? [] : [`${shownBytes(name)}: ${note}`]
       }),
-      `"${NAME} names" shows ${entries.length === 1 ? "its" : "their"} progress.`,
+      `"${daemon.cli} names" shows ${entries.length === 1 ? "its" : "their"} progress.`,
       ""
     ].join("\n"))
   })

@@ -3,8 +3,9 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { drawnPlaces } from "../../rpc/wordPlaces.ts"
 import { wordsWithoutNumbers } from "../tool/phraseText.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented } from "./jsonText.ts"
-import { type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, failure, success } from "./outcome.ts"
 import { withKeys } from "./passphrase.ts"
 
 /** `svcd-cli seed check`. Never shows a word, nor takes one as an argument, which other users could see. */
@@ -17,8 +18,8 @@ const lengthsText = `${LENGTHS.slice(0, -1).join(", ")} or ${USUAL}`
 
 type Words = Readonly<Record<string, string>>
 
-const NO_TERMINAL =
-  `there is no terminal to ask on: give the whole phrase on standard input, with "${NAME} seed check -"`
+const noTerminal = ({ cli }: Pick<Daemon, "cli">): string =>
+  `there is no terminal to ask on: give the whole phrase on standard input, with "${cli} seed check -"`
 
 const STOPPED = "nothing was checked"
 
@@ -31,11 +32,11 @@ const givenPhrase = (text: string): Effect.Effect<Words, CommandFailed> => {
     })
 }
 
-const askedWords = ({ input: { prompt } }: OwnContext): Effect.Effect<Words, CommandFailed> =>
+const askedWords = ({ daemon, input: { prompt } }: OwnContext): Effect.Effect<Words, CommandFailed> =>
   Effect.gen(function*() {
     const typed = yield* prompt.line(`How many words are on your paper? [${USUAL}] `)
     if (typed === undefined) {
-      return yield* new CommandFailed({ message: prompt.terminal === undefined ? NO_TERMINAL : STOPPED })
+      return yield* new CommandFailed({ message: prompt.terminal === undefined ? noTerminal(daemon) : STOPPED })
     }
     const count = typed.trim() === "" ? USUAL : Number(typed)
     if (!LENGTHS.includes(count)) {

@@ -13,9 +13,19 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
-import { NAME, type Screen } from "./outcome.ts"
+import { cliOf, ofWallet, type Screen } from "./outcome.ts"
 import { alertLine, ALERTS_IN_HEX, alertsOf, needsOwner, toldOutlook } from "./outlooks.ts"
-import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
+import {
+  IN_HEX,
+  isAlive,
+  type OwnedName,
+  ownedNames,
+  type OwnNameEntry,
+  ownNamesOf,
+  renewalOf,
+  RENEWALS_IN_HEX,
+  shownBytes
+} from "./ownNames.ts"
 import { hasChain, hasLastBlocksAlone, isOffline, isReady, NO_PEERS_WANTED, scanRows, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -35,6 +45,9 @@ export interface StatusAnswers {
   readonly names: Answer
   readonly renewals: Answer
   readonly alerts: Answer
+  readonly registrations: Answer
+  /** Begins the commands for the wallet. */
+  readonly cli: string
   /** Unix time in seconds. */
   readonly now: number
 }
@@ -44,21 +57,23 @@ export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcCl
   Effect.gen(function*() {
     // Alone at first: a daemon that is starting or needs other credentials gets one call.
     const chain = yield* daemon.ask("getblockchaininfo")
-    const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, alerts] = yield* askEach(
-      daemon,
-      [
-        ["getsyncstatus"],
-        ["getnetworkinfo"],
-        ["getmempoolinfo"],
-        ["uptime"],
-        ["listwallets"],
-        ["getbalances"],
-        ["getwalletinfo"],
-        ["name_list", IN_HEX],
-        ["name_autorenew", RENEWALS_IN_HEX],
-        ["name_alerts", ALERTS_IN_HEX]
-      ]
-    )
+    const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, alerts, registrations] =
+      yield* askEach(
+        daemon,
+        [
+          ["getsyncstatus"],
+          ["getnetworkinfo"],
+          ["getmempoolinfo"],
+          ["uptime"],
+          ["listwallets"],
+          ["getbalances"],
+          ["getwalletinfo"],
+          ["name_list", IN_HEX],
+          ["name_autorenew", RENEWALS_IN_HEX],
+          ["name_alerts", ALERTS_IN_HEX],
+          ["name_registrations", IN_HEX]
+        ]
+      )
     return {
       chain,
       sync,
@@ -71,6 +86,8 @@ export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcCl
       names,
       renewals,
       alerts,
+      registrations,
+      cli: daemon.cli,
       now: yield* unixTime
     }
   })
@@ -144,29 +161,54 @@ const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyAr
     : []
 }
 
-const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
-  at(wallet, "phrase_kept") === false ? [UNSEEN_WORDS] : []
+const unseenWords = ({ cli, wallet }: StatusAnswers): ReadonlyArray<string> =>
+  at(wallet, "phrase_kept") === false ? [ofWallet(UNSEEN_WORDS, { cli })] : []
 
-const beyondWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> => {
+const beyondWords = ({ cli, wallet }: StatusAnswers): ReadonlyArray<string> => {
   const [beyond = 0, lost = 0] = [numberAt(wallet, "addresses_beyond"), numberAt(wallet, "addresses_lost")]
   const found = beyondText({ beyond, lost })
-  if (found !== undefined) return [`${found}: ${BEYOND_REMEDY}`]
+  if (found !== undefined) return [ofWallet(`${found}: ${BEYOND_REMEDY}`, { cli })]
   const few = fewLeftText(numberAt(wallet, "addresses_left") ?? Number.POSITIVE_INFINITY)
-  return few === undefined ? [] : [`${few}: ${FEW_REMEDY}`]
+  return few === undefined ? [] : [ofWallet(`${few}: ${FEW_REMEDY}`, { cli })]
 }
 
 /** Warnings of one status. Further ones are counted. */
 const MOST_ALERTS = 10
 
-const nameAlerts = ({ alerts }: StatusAnswers): ReadonlyArray<string> => {
+const nameAlerts = ({ alerts, cli, wallets }: StatusAnswers): ReadonlyArray<string> => {
   const found = alertsOf(alerts)
+  const isOneOfMany = textsOf(wallets).length > 1
   const others = found.length - MOST_ALERTS + (numberAt(alerts, "more") ?? 0)
   return [
-    ...found.slice(0, MOST_ALERTS).map((alert) => alertLine(alert)),
+    ...found.slice(0, MOST_ALERTS).map((alert) =>
+      alertLine(alert, alert.wallet === "" && isOneOfMany ? cliOf("") : undefined)
+    ),
     ...(others > 0
-      ? [`${quantityOf(others, "more name is", "more names are")} in danger: "${NAME} names" lists them`]
+      ? [`${quantityOf(others, "more name is", "more names are")} in danger: "${cli} names" lists them`]
       : [])
   ]
+}
+
+/** The wallet signs nothing but renewals now. */
+const isLocked = ({ now, wallet }: Pick<StatusAnswers, "now" | "wallet">): boolean =>
+  (numberAt(wallet, "unlocked_until") ?? Number.POSITIVE_INFINITY) <= now || at(wallet, "renewals_only") === true
+
+/** Registrations whose next transaction could be sent now. Without a value, the owner sends it. */
+const waitingForKeys = (answers: StatusAnswers): ReadonlyArray<OwnNameEntry> =>
+  !isLocked(answers) ?
+    [] :
+    ownNamesOf(answers.registrations).filter(({ said, value }) =>
+      value !== undefined && textAt(said, "step") === "maturing" && numberAt(said, "blocks_left") === 0
+    )
+
+const lockedRegistrations = (answers: StatusAnswers): ReadonlyArray<string> => {
+  const waiting = waitingForKeys(answers)
+  const [first] = waiting
+  if (first === undefined) return []
+  const what = waiting.length === 1
+    ? `the registration of ${shownBytes(first.name)} waits`
+    : `${quantityOf(waiting.length, "registration")}, such as that of ${shownBytes(first.name)}, wait`
+  return [`${what} until the wallet is unlocked: "${answers.cli} unlock" unlocks it`]
 }
 
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
@@ -244,6 +286,7 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
   const warnings = [
     ...warningsOf(answers),
     ...nameAlerts(answers),
+    ...lockedRegistrations(answers),
     ...loneliness(answers),
     ...unseenWords(answers),
     ...beyondWords(answers)
@@ -303,7 +346,8 @@ export const statusJson = (answers: StatusAnswers): Json => {
       next_expires_in: alive[0]?.expiresIn,
       names_by_hand: names === undefined || renews === undefined
         ? undefined
-        : alive.filter(({ name }) => !renews(name)).length
+        : alive.filter(({ name }) => !renews(name)).length,
+      registrations_locked: answers.registrations === undefined ? undefined : waitingForKeys(answers).length
     }),
     names_in_danger: alertsOf(answers.alerts).map(({ name, outlook, wallet }) =>
       objectOf({ name: name.text ?? null, name_hex: name.hex, wallet, ...outlook })

@@ -28,7 +28,7 @@ export const transferCommand = (
     yield* addressIn(daemon, address)
     yield* knowingly(line, { surprises, remedy: `give exactly ${name} if you mean this name` })
     const { operation } = yield* costsOf(daemon, name.length + value.hex.length / 2)
-    yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
+    yield* affordable(daemon, { balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
       ...labelled([["Transfer", name], ["To", address], ["Fee", aboutText(operation)], ...noteRows(surprises)], screen),
       LOSS
@@ -41,6 +41,8 @@ export const transferCommand = (
     )
     const txid = typeof answer === "string" ? answer : ""
     return success(
-      line.wants("json") ? `${indented(objectOf({ name, txid, address }))}\n` : sentText(said, { name, txid })
+      line.wants("json")
+        ? `${indented(objectOf({ name, txid, address }))}\n`
+        : sentText(said, { cli: daemon.cli, name, txid })
     )
   })

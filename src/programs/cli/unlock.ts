@@ -6,8 +6,9 @@ import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
+import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
-import { type CliOutcome, CommandFailed, NAME, quotedArgument, success } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, quotedArgument, success } from "./outcome.ts"
 import { IN_HEX, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
 import { withPassphrase } from "./passphrase.ts"
 
@@ -45,11 +46,12 @@ const durationIn = (text: string | undefined, renewals: boolean): Effect.Effect<
     : Effect.succeed(seconds)
 }
 
-export const NOT_ENCRYPTED = new CommandFailed({
-  message:
-    "the wallet is not encrypted: it needs no passphrase, and any reader of its file can take its coins and names",
-  remedy: `"${NAME} encrypt" encrypts it`
-})
+export const notEncrypted = ({ cli }: Pick<Daemon, "cli">): CommandFailed =>
+  new CommandFailed({
+    message:
+      "the wallet is not encrypted: it needs no passphrase, and any reader of its file can take its coins and names",
+    remedy: `"${cli} encrypt" encrypts it`
+  })
 
 const isEncrypted = (wallet: Json): boolean => numberAt(wallet, "unlocked_until") !== undefined
 
@@ -64,7 +66,7 @@ const waitingIn = (registrations: Json | undefined): ReadonlyArray<OwnNameEntry>
 const blocksLeft = ({ said }: OwnNameEntry): number =>
   (numberAt(said, "blocks_left") ?? 0) + (textAt(said, "step") === "committed" ? MIN_FIRSTUPDATE_DEPTH - 1 : 0)
 
-interface Unlocked {
+interface Unlocked extends Pick<Daemon, "cli"> {
   readonly renewals: boolean
   readonly seconds: number
   /** Blocks come at a steady rate. */
@@ -73,7 +75,7 @@ interface Unlocked {
 
 const registrationLines = (
   waiting: ReadonlyArray<OwnNameEntry>,
-  { dated, renewals, seconds }: Unlocked
+  { cli, dated, renewals, seconds }: Unlocked
 ): ReadonlyArray<string> => {
   const [first] = waiting
   if (first === undefined) return []
@@ -92,7 +94,7 @@ const registrationLines = (
   }
   const time = left < FOR_ANYTHING ? "" : ` -for ${Math.ceil(left / 3_600) + 1}h`
   return [
-    `${which} need${waiting.length === 1 ? "s" : ""} the wallet unlocked for everything${when}: "${NAME} unlock${time}"`
+    `${which} need${waiting.length === 1 ? "s" : ""} the wallet unlocked for everything${when}: "${cli} unlock${time}"`
   ]
 }
 
@@ -103,22 +105,22 @@ const untilText = ({ seconds, until }: { readonly seconds: number; readonly unti
 
 const unlockedLines = (
   wallet: Json,
-  { renewals, seconds }: Unlocked
+  { cli, renewals, seconds }: Unlocked
 ): ReadonlyArray<string> => {
   const until = numberAt(wallet, "unlocked_until") ?? 0
   if (renewals) {
     return [
       `The wallet is unlocked for renewals ${untilText({ seconds, until })}. It signs nothing else.`,
-      `Unlock it again after each restart of svcd. "${NAME} lock" ends it.`
+      `Unlock it again after each restart of svcd. "${cli} lock" ends it.`
     ]
   }
   const renewsUntil = numberAt(wallet, "renewals_until") ?? 0
   return [
-    `The wallet is unlocked ${untilText({ seconds, until })}. "${NAME} lock" locks it earlier.`,
+    `The wallet is unlocked ${untilText({ seconds, until })}. "${cli} lock" locks it earlier.`,
     ...renewsUntil > until ? [`After that, it renews its names until ${dayText(renewsUntil)}.`] : [],
     ...seconds > LONG
       ? [
-        `Until then, any program that may call the node can spend its coins. "${NAME} unlock -renewals" is safer: ` +
+        `Until then, any program that may call the node can spend its coins. "${cli} unlock -renewals" is safer: ` +
         "the wallet then signs renewals only."
       ]
       : []
@@ -131,7 +133,7 @@ export const unlockCommand = (
   Effect.gen(function*() {
     const renewals = line.wants("renewals")
     const seconds = yield* durationIn(line.text("for"), renewals)
-    if (!isEncrypted(yield* daemon.ask("getwalletinfo"))) return yield* NOT_ENCRYPTED
+    if (!isEncrypted(yield* daemon.ask("getwalletinfo"))) return yield* notEncrypted(daemon)
     yield* withPassphrase(input, (passphrase) => daemon.call("walletpassphrase", [passphrase, seconds, renewals]))
     const wallet = yield* daemon.ask("getwalletinfo")
     if (line.wants("json")) {
@@ -145,14 +147,14 @@ export const unlockCommand = (
     }
     const waiting = waitingIn(yield* ask(daemon, "name_registrations", IN_HEX))
     const dated = waiting.length > 0 && textAt(yield* ask(daemon, "getblockchaininfo"), "chain") !== "regtest"
-    const what = { renewals, seconds, dated }
+    const what = { cli: daemon.cli, renewals, seconds, dated }
     return success([...unlockedLines(wallet, what), ...registrationLines(waiting, what), ""].join("\n"))
   })
 
 export const lockCommand = ({ daemon, line }: OwnContext): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    if (!isEncrypted(yield* daemon.ask("getwalletinfo"))) return yield* NOT_ENCRYPTED
+    if (!isEncrypted(yield* daemon.ask("getwalletinfo"))) return yield* notEncrypted(daemon)
     yield* daemon.call("walletlock")
     if (line.wants("json")) return success(`${indented(objectOf({ unlocked_until: 0 }))}\n`)
-    return success(`The wallet is locked. It renews no names until it is unlocked: "${NAME} unlock -renewals"\n`)
+    return success(`The wallet is locked. It renews no names until it is unlocked: "${daemon.cli} unlock -renewals"\n`)
   })

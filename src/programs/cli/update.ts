@@ -5,6 +5,7 @@ import { lintWarnings } from "../../values/lint.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, wholeOn } from "./confirm.ts"
 import { affordable, balanceOf, costsOf } from "./costs.ts"
+import type { Daemon } from "./daemon.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { knowingly, noteRows, valueSurprises } from "./nameHints.ts"
 import { SENT_NAME, stillHas, updatableName, usedName } from "./nameRecord.ts"
@@ -17,9 +18,12 @@ import { acceptable, roomText, valueLine, valueLines, valueReport } from "./valu
 
 const UTF8 = new TextEncoder()
 
-export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>
+export const sentText = (
+  said: string,
+  { cli, name, txid }: Pick<Daemon, "cli"> & { readonly name: string; readonly txid: string }
+): string =>
   `${said === "" ? "" : `${said}\n`}Sent with the transaction ${txid}.\n` +
-  `"${NAME} name ${shownText(name)}" shows it; it takes effect once it is in a block.\n`
+  `"${cli} name ${shownText(name)}" shows it; it takes effect once it is in a block.\n`
 
 export const updateCommand = (
   { daemon, input, line }: OwnContext
@@ -35,12 +39,12 @@ export const updateCommand = (
       return yield* new CommandFailed({
         message:
           `there is no new value: give flags such as -ip, or -value, -file or -remove; see "${NAME} update -help". ` +
-          `"${NAME} renew ${name}" renews the name as it is`
+          `"${daemon.cli} renew ${name}" renews the name as it is`
       })
     }
     if (value === before) {
       return yield* new CommandFailed({
-        message: `the value is unchanged; "${NAME} renew ${name}" renews the name as it is`
+        message: `the value is unchanged; "${daemon.cli} renew ${name}" renews the name as it is`
       })
     }
     const surprises = valueSurprises(read, line)
@@ -48,7 +52,7 @@ export const updateCommand = (
     const report = valueReport(name, value)
     yield* acceptable({ value, report, line })
     const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
-    yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
+    yield* affordable(daemon, { balance: yield* balanceOf(daemon), cost: operation })
     const preview = [
       ...labelled([
         ["Update", name],
@@ -67,7 +71,7 @@ export const updateCommand = (
       spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), SENT_NAME])
     )
     const txid = typeof answer === "string" ? answer : ""
-    if (!line.wants("json")) return success(sentText(said, { name, txid }))
+    if (!line.wants("json")) return success(sentText(said, { cli: daemon.cli, name, txid }))
     const warnings = lintWarnings(name, value)
     return success(`${indented(objectOf({ name, txid, before: before ?? null, value, warnings }))}\n`)
   })

@@ -55,6 +55,11 @@ const note = (
   Effect.gen(function*() {
     if (isSame(before, after)) return
     yield* update(parts, withEntry(after))
+    if (after.note === WAITS.locked && before.note !== WAITS.locked) {
+      yield* Effect.logWarning("registration waits until the wallet is unlocked: svcd-cli unlock", {
+        name: nameField(after.name)
+      })
+    }
     if (before.step === after.step) return
     yield* Effect.logInfo("registration step changed", {
       name: nameField(after.name),

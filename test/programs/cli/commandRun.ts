@@ -3,7 +3,7 @@ import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { isCliCommand } from "../../../src/programs/cli/commandTable.ts"
 import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
-import { type CliInput, printed } from "../../../src/programs/cli/outcome.ts"
+import { type CliInput, cliOf, printed } from "../../../src/programs/cli/outcome.ts"
 import { runOwnCommand } from "../../../src/programs/cli/ownCommands.ts"
 import type { Prompt } from "../../../src/programs/tool/prompt.ts"
 import { MUTE, SILENT } from "../../support/liveOutput.ts"
@@ -67,6 +67,7 @@ export const runWith = (
     progress,
     prompt = MUTE,
     rpc = { host: "127.0.0.1", port: 8336 },
+    wallet,
     stdin = "{\"ip\":\"192.0.2.77\"}\n"
   }: {
     readonly prompt?: Prompt
@@ -79,10 +80,12 @@ export const runWith = (
     readonly progress?: ProgressTerminal
     /** Lines of `-stdin`. */
     readonly passphrases?: ReadonlyArray<string>
+    /** Of `-rpcwallet`. */
+    readonly wallet?: string
     readonly rpc?: { readonly host: string; readonly port: number }
   } = {}
 ) => {
-  const daemon = recordingDaemon(answers)
+  const daemon = { ...recordingDaemon(answers), cli: cliOf(wallet) }
   const notes: Array<string> = []
   const input: CliInput = {
     ...MACHINE,

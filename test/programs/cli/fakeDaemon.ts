@@ -38,7 +38,8 @@ export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =
       return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
     },
     lines: () => Effect.die("no document was read"),
-    triedCookie: () => undefined
+    triedCookie: () => undefined,
+    cli: "svcd-cli"
   })
 
 export interface RecordedCall {

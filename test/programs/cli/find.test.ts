@@ -40,7 +40,8 @@ describe("svcd-cli find", () => {
             ) ?? null
           }),
         lines: () => Effect.die("no document was read"),
-        triedCookie: () => undefined
+        triedCookie: () => undefined,
+        cli: "svcd-cli"
       })
       const text = yield* findCommand(daemon, PIPE, { ...OPTIONS, namespace: "d/", limit: 2 })
       assert.match(text, /^NAME +EXPIRES IN +VALUE\nd\/1 +10 blocks +\{"ip".*\nd\/3 +10 blocks/)

@@ -247,7 +247,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
         }
       }
       const answers = yield* gatherStatus(daemonOf(WHOLE))
-      assert.deepStrictEqual(requests.map(({ length }) => length), [1, 10])
+      assert.deepStrictEqual(requests.map(({ length }) => length), [1, 11])
       assert.match(statusText(answers, CONNECTION, PIPE), /^svcd 0\.1\.0 \(my node\) on mainnet/)
       const starting = new RpcFailure({ code: -28, message: "Loading blocks" })
       const failed = yield* Effect.flip(gatherStatus(daemonOf({ ...WHOLE, getbalances: starting })))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
+import { Effect, Either, Logger } from "effect"
 import { type Bytes, EMPTY } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import { decodeDocument, encodeDocument } from "../../../src/wallet/keys/WalletDocument.ts"
@@ -214,8 +214,14 @@ describe("register", () => {
         yield* names.register(NAME, VALUE, {})
         yield* mine(world, names, 11)
         world.locked = true
-        yield* mine(world, names, 2)
+        const logged: Array<string> = []
+        const logger = Logger.make(({ message }) => void logged.push(String(Array.isArray(message) ? message[0] : "")))
+        yield* Effect.provide(mine(world, names, 3), Logger.add(logger))
         assert.strictEqual(only(names).note, "waits until the wallet is unlocked")
+        // Once, and not with each block.
+        assert.deepStrictEqual(logged.filter((text) => text.includes("unlocked")), [
+          "registration waits until the wallet is unlocked: svcd-cli unlock"
+        ])
         world.locked = false
         world.behind = true
         yield* names.step

@@ -1,20 +1,10 @@
-import { BlockList, isIPv6 } from "node:net"
+import { isIPv6 } from "node:net"
 import type { CallerNet } from "../config/accessKinds.ts"
+import { onThisMachineOr } from "../config/callerNets.ts"
 
 /** `-rpcallowip`: this machine and the networks; without any, all. Upstream `httpserver.cpp`, `ClientAllowed`. */
-export const allowedCallers = (nets: ReadonlyArray<CallerNet>): (address: string) => boolean => {
-  if (nets.length === 0) return () => true
-  const list = new BlockList()
-  for (const { address, prefix } of [{ address: "127.0.0.0", prefix: 8 }, { address: "::1", prefix: 128 }, ...nets]) {
-    list.addSubnet(address, prefix, familyOf(address))
-  }
-  return (address) => {
-    const [withoutZone = ""] = address.split("%")
-    return withoutZone !== "" && list.check(withoutZone, familyOf(withoutZone))
-  }
-}
-
-const familyOf = (address: string): "ipv4" | "ipv6" => isIPv6(address) ? "ipv6" : "ipv4"
+export const allowedCallers = (nets: ReadonlyArray<CallerNet>): (address: string) => boolean =>
+  nets.length === 0 ? () => true : onThisMachineOr(nets)
 
 /** For limits and logs. */
 export interface ClientAddress {

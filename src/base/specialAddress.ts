@@ -1,8 +1,9 @@
 import { BlockList, isIPv6 } from "node:net"
+import { networkInterfaces } from "node:os"
 
 // Addresses that others must not make the node send to, as they could otherwise reach into its network (server-side
-// request forgery): those of callers' hooks, and of servers that values of names delegate to. Pure: who connects uses
-// exactly the address checked here, and passes in this machine's addresses.
+// request forgery): those of callers' hooks, and of servers that values of names delegate to. Who connects uses exactly
+// the address checked here.
 
 export type ForbiddenKind =
   | "this machine"
@@ -99,6 +100,13 @@ export const forbiddenAddress = (address: string, own: ReadonlyArray<string> = [
   }
   return machine.check(reached, familyOf(reached)) ? "this machine" : forbiddenRange(reached)
 }
+
+/** The same for the addresses that this machine has now. */
+export const forbiddenHere = (address: string): ForbiddenKind | undefined =>
+  forbiddenAddress(
+    address,
+    Object.values(networkInterfaces()).flatMap((found) => (found ?? []).map((each) => each.address))
+  )
 
 /** The address that a connection reaches, without a zone, and as IPv4 if it contains one. */
 const reachedBy = (address: string): string => {

@@ -1,8 +1,7 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { isIP } from "node:net"
-import { networkInterfaces } from "node:os"
-import { forbiddenAddress, type ForbiddenKind } from "../base/specialAddress.ts"
+import { forbiddenHere, type ForbiddenKind } from "../base/specialAddress.ts"
 import { keyOfSecret, type WebhookChoice } from "../config/webhookKinds.ts"
 import { type FilterWriting, readFilter } from "../names/events/filterTexts.ts"
 import { type ConfiguredHook, filterText, originOf, storedFilter } from "./hookSettings.ts"
@@ -53,13 +52,6 @@ const forbiddenHost = (url: string): ForbiddenKind | undefined => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "")
   return isIP(host) === 0 ? undefined : forbiddenHere(host)
 }
-
-/** Why the node must not send to an address. The machine's own addresses may change meanwhile. */
-const forbiddenHere = (address: string): ForbiddenKind | undefined =>
-  forbiddenAddress(
-    address,
-    Object.values(networkInterfaces()).flatMap((found) => (found ?? []).map((each) => each.address))
-  )
 
 /** Why the node must not send to the address in a URL, which other settings may have allowed before. */
 export const forbiddenOf = (

@@ -34,8 +34,8 @@ export const DNS_OPTIONS = inGroup("DNS", {
     description: "seconds for which resolvers may remember the records of names",
     default: "600"
   }),
-  dnsforward: oneOption(Kind.optionalKind(DnsKind.dnsForwardKind), "dns.forward", {
-    description: "resolver to ask about other names, for the callers of dnsallow",
+  dnsforward: listOption(DnsKind.dnsForwardKind, "dns.forward", {
+    description: "resolver to ask about other names, for the callers of dnsallow; may be repeated",
     defaultNote: "other names are refused"
   }),
   dnsallow: listOption(netKind, "dns.allow", {

@@ -22,7 +22,7 @@ export const servesDns = (dns: DnsSettings): boolean => listenersOf(dns).length 
 /** The options without a purpose where nothing listens. */
 const purposeless = (dns: DnsSettings): ReadonlyArray<DnsOptionName> => {
   const given = [
-    ["dnsforward", dns.forward !== undefined],
+    ["dnsforward", dns.forward.length > 0],
     ["dnssec", dns.dnssec],
     ["dnstransfer", dns.transfer.length > 0],
     ["dnsnotify", dns.notify.length > 0]
@@ -64,6 +64,10 @@ export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<OtherL
       issues.push([name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`])
     }
   })
+  for (const { address } of dns.forward) {
+    const own = listeners.find((listener) => overlap(listener.address, address))
+    if (own !== undefined) issues.push(["dnsforward", `${formatHostPort(address)} is this node itself, by ${own.name}`])
+  }
   for (const rule of dns.transfer) {
     if (!("key" in rule) || dns.tsig.some(({ name }) => name === rule.key)) continue
     issues.push(["dnstransfer", `names the key ${rule.key.replace(/\.$/, "")}, which dnstsig does not have`])

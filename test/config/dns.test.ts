@@ -18,7 +18,7 @@ describe("the options of DNS", () => {
   it("listen nowhere by default", () => {
     const { dns } = settingsOf([])
     assert.isFalse(servesDns(dns))
-    assert.deepInclude(dns, { dnssec: false, requireProof: "work", ttl: 600, rate: undefined, forward: undefined })
+    assert.deepInclude(dns, { dnssec: false, requireProof: "work", ttl: 600, rate: undefined, forward: [] })
   })
 
   it("come from flags and the file", () => {
@@ -64,6 +64,7 @@ describe("the options of DNS", () => {
     [["-dnssec"], "-dnssec", "set dns"],
     [["-dns=:5391", "-dnstls=127.0.0.1:5391", "-dnscert=/c", "-dnskey=/k"], "-dnstls", "taken by dns :5391"],
     [["-dns=127.0.0.1:8336"], "-dns", "taken by rpcaddr"],
+    [["-dns=:5391", "-dnsforward=127.0.0.1:5391"], "-dnsforward", "this node itself"],
     [["-dns=:5391", "-dnstransfer=key:a"], "-dnstransfer", "key a"],
     [["-dns=:5391", `-dnstsig=a:hmac-sha256:${SECRET}`, `-dnstsig=A.:hmac-sha512:${SECRET}`], "-dnstsig", "same name"]
   ])("%j contradict each other", (flags, name, part) => {
@@ -73,7 +74,10 @@ describe("the options of DNS", () => {
 
   it("forward for this machine alone unless told otherwise, wherever the node listens", () => {
     const { dns } = settingsOf(["-dns=:5391", "-dnsforward=192.0.2.1"])
-    assert.deepStrictEqual([dns.allow, dns.forward?.address], [[], { host: "192.0.2.1", port: 53 }])
+    assert.deepStrictEqual([dns.allow, dns.forward.map(({ address }) => address)], [[], [{
+      host: "192.0.2.1",
+      port: 53
+    }]])
   })
 })
 

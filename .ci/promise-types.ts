@@ -21,6 +21,9 @@ export type Checked = [
   Nothing<AnyOf<Required<svcd.PromiseClientConfig>>>,
   Nothing<AnyOf<svcd.NameRecord>>,
   Nothing<AnyOf<svcd.NameChange>>,
+  Nothing<AnyOf<svcd.DomainAnswer>>,
+  Nothing<AnyOf<svcd.DomainRecord>>,
+  Nothing<AnyOf<svcd.LookupError>>,
   Nothing<AnyOf<svcd.Freshness>>,
   Nothing<AnyOf<svcd.SyncReport>>,
   Nothing<AnyOf<svcd.LogEntry>>
@@ -66,5 +69,11 @@ export const open = async (config: svcd.ClientConfig) => {
     if (change.type === "pending") return change.operation
     if ("cursor" in change) return change.record?.valueHex
   }
+  const { records, sources, status } = await client.resolveDomain("www.example.bit", "TLSA", { requireProof: "full" })
+  for (const record of records) if (record.type === "TLSA") void [record.usage, record.association, sources[0]?.name]
+  // @ts-expect-error: no records have this type
+  void client.resolveDomain("example.bit", "AAAAA")
+  client.lookup("example.bit", { all: true }, (error, found) => void [error?.code, found, status])
+  void svcd.tlsaMatches(new Uint8Array(), records)
   return client.registerName("d/example", "{}", { onProgress: ({ step }) => void step })
 }

@@ -56,6 +56,8 @@ const PURE = [
   "dns/answer.ts",
   "dns/query.ts",
   "dns/domainRecord.ts",
+  "dns/domainRecords.ts",
+  "dns/hostQuestion.ts",
   "dns/recordTypes.ts",
   "dns/tlsa.ts"
 ]

@@ -41,6 +41,7 @@ export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
 export type {
   ChangeFilter,
   ChangeType,
+  DomainType,
   FindFilter,
   ListFilter,
   LiveFilter,
@@ -55,6 +56,8 @@ export type {
   UpdateOptions
 } from "./client/options.ts"
 export {
+  DomainAnswer,
+  DomainRecord,
   Freshness,
   LiveChange,
   NameChange,
@@ -71,6 +74,8 @@ export {
   DataDirectoryUnusable,
   WrongNetwork
 } from "./config/dataDirectoryErrors.ts"
+export type { DomainStatus } from "./dns/domainRecord.ts"
+export { type GivenCertificate, tlsaMatches, type TlsaOptions } from "./dns/tlsa.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase } from "./light/syncReport.ts"
 export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"

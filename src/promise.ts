@@ -29,6 +29,7 @@ export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/options.ts"
 export type {
   ChangeFilter,
   ChangeType,
+  DomainType,
   FindFilter,
   ListFilter,
   LiveChange,
@@ -44,9 +45,18 @@ export type {
   UpdateOptions
 } from "./client/options.ts"
 export * from "./client/promise/errors.ts"
+export type {
+  DomainLookup,
+  LookupAddress,
+  LookupCallback,
+  LookupError,
+  LookupOptions
+} from "./client/promise/lookup.ts"
 export type * from "./client/promise/PromiseClient.ts"
 export type * from "./client/promise/records.ts"
 export { httpStatus, isTransient } from "./client/verdicts.ts"
+export type { DomainRecord, DomainStatus } from "./dns/domainRecord.ts"
+export { type GivenCertificate, tlsaMatches, type TlsaOptions } from "./dns/tlsa.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export { nameOfDomain as nameOf } from "./values/readName.ts"

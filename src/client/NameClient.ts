@@ -22,6 +22,7 @@ import type {
 import type {
   ChangeFilter,
   ConfigOf,
+  DomainType,
   FindFilter,
   ListFilter,
   LiveChange,
@@ -31,7 +32,7 @@ import type {
   ResolveOptions,
   UpdateOptions
 } from "./options.ts"
-import type { Freshness, NameChange, NameRecord, OperationResult } from "./records.ts"
+import type { DomainAnswer, Freshness, NameChange, NameRecord, OperationResult } from "./records.ts"
 
 /**
  * Names, as an application sees them, over a daemon (svcd or the reference node), a node in this process or an export
@@ -46,6 +47,18 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
    * not synced: a missing block may register it.
    */
   readonly resolveName: (name: string, options?: ResolveOptions) => Effect.Effect<NameRecord, ResolveFailure>
+  /**
+   * The DNS records of a host below `.bit`, as svcd's own DNS server says them: imports, aliases, wildcards and
+   * delegations included. The type is `A` by default. Needs no DNS and no resolver. A host that does not exist is an
+   * answer (`no-name`); `NotSynced` if that is not certain. The proof and the height are those of every name that the
+   * answer needs. Fails with `InvalidRequest` for a host that is not below `.bit`.
+   */
+  // positional: public API, a host and a type as in `dns.resolve`.
+  readonly resolveDomain: (
+    host: string,
+    type?: DomainType,
+    options?: ResolveOptions
+  ) => Effect.Effect<DomainAnswer, ReadFailure>
   /**
    * Registers a name: runs both steps for as long as the client is open. The wallet of svcd continues the registration
    * after a restart; the reference node's wallet does not.

@@ -23,6 +23,7 @@ import { progressOf, readyOf } from "./readiness.ts"
 import { freshnessOf, type NameChange } from "./records.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { countReply } from "./replies.ts"
+import { resolvingDomains } from "./resolveDomain.ts"
 import { operationBytes, registrationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -80,11 +81,15 @@ export const make = (
           )))))
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
 
+    const freshness = Effect.map(sync.report, freshnessOf)
+    const resolveDomain = resolvingDomains({ resolveName, freshness })
+
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "daemon",
       resolveName: (name, options) =>
         lifespan.during(resolveName(name, options)),
+      resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
@@ -102,7 +107,7 @@ export const make = (
         ),
       findNames: (filter) => lifespan.stream(findNames(filter)),
       changes: changesBy((filter) => lifespan.stream(changes(filter))),
-      freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
+      freshness: lifespan.during(freshness),
       progress: lifespan.stream(progressOf(source)),
       ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       failure: lifespan.failure

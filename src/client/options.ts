@@ -1,3 +1,4 @@
+import type { AskedType } from "../dns/recordTypes.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { DropReason, EventKind, LiveKind, OperationKind } from "../names/events/kinds.ts"
 import type { NetworkName } from "../protocol/networks.ts"
@@ -16,6 +17,9 @@ export interface ResolveOptions {
   /** Fails with `NotSynced` unless the answer has this proof; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }
+
+/** The type of records to resolve, such as `AAAA`, `TXT` or `TYPE65`. `ANY`: all types. */
+export type DomainType = AskedType
 
 /** A time limit: milliseconds, or with a unit. */
 export type TimeLimit = number | `${number} ${"second" | "seconds" | "minute" | "minutes" | "hour" | "hours"}`

@@ -1,4 +1,6 @@
 import * as Schema from "effect/Schema"
+import { DOMAIN_STATUSES } from "../dns/domainRecord.ts"
+import type * as Dns from "../dns/domainRecord.ts"
 import { PROOF_LEVELS } from "../light/proof.ts"
 import { SYNC_PHASES } from "../light/syncReport.ts"
 import type * as Sync from "../light/syncReport.ts"
@@ -70,6 +72,70 @@ Filled.prototype = NameRecord.prototype
 const FilledRecord: new(fixed: FixedPart, now: Now) => NameRecord = Object(Filled)
 
 export const recordOf = (fixed: FixedPart, now: Now): NameRecord => new FilledRecord(fixed, now)
+
+const common = <const T extends ReadonlyArray<string>>(...types: T) => ({
+  name: Schema.String,
+  type: Schema.Literal(...types),
+  ttl: Schema.Int,
+  data: Schema.String
+})
+
+const ofOtherType = (type: unknown): type is `TYPE${number}` => typeof type === "string" && /^TYPE\d+$/.test(type)
+
+type DomainRecord = Dns.DomainRecord
+/** A DNS record: its text as in a zone file, and its parts. */
+const DomainRecord: Schema.Schema<DomainRecord> = Schema.Union(
+  Schema.Struct({ ...common("A", "AAAA"), address: Schema.String }),
+  Schema.Struct({ ...common("CNAME", "DNAME", "NS"), target: Schema.String }),
+  Schema.Struct({ ...common("MX"), preference: Schema.Int, target: Schema.String }),
+  Schema.Struct({
+    ...common("SRV"),
+    priority: Schema.Int,
+    weight: Schema.Int,
+    port: Schema.Int,
+    target: Schema.String
+  }),
+  Schema.Struct({ ...common("TXT"), strings: Schema.Array(Schema.String) }),
+  Schema.Struct({
+    ...common("TLSA"),
+    usage: Schema.Int,
+    selector: Schema.Int,
+    matchingType: Schema.Int,
+    association: Schema.String
+  }),
+  Schema.Struct({
+    ...common("DS"),
+    keyTag: Schema.Int,
+    algorithm: Schema.Int,
+    digestType: Schema.Int,
+    digest: Schema.String
+  }),
+  Schema.Struct({
+    ...common("SSHFP"),
+    algorithm: Schema.Int,
+    fingerprintType: Schema.Int,
+    fingerprint: Schema.String
+  }),
+  Schema.Struct(common("LOC")),
+  Schema.Struct({ ...common(), type: Schema.declare(ofOtherType) })
+)
+
+/** What DNS says of a host below `.bit`. */
+export class DomainAnswer extends Schema.Class<DomainAnswer>("DomainAnswer")({
+  status: Schema.Literal(...DOMAIN_STATUSES),
+  /**
+   * Aliases that were followed, then the records of the asked type. `delegated`: NS and DS records, and the addresses of
+   * name servers below the domain.
+   */
+  records: Schema.Array(DomainRecord),
+  /** The names whose values decide the answer: the domain's own first, then imported names and aliases. */
+  sources: Schema.Array(NameRecord),
+  /** The block up to which names were known: that of the least recent source. */
+  asOf: Freshness
+}) {}
+
+export const domainAnswerOf = (fields: Pick<DomainAnswer, keyof DomainAnswer>): DomainAnswer =>
+  instance(DomainAnswer.prototype, fields)
 
 /** A change of a name, in a block. */
 export class NameChange extends Schema.Class<NameChange>("NameChange")({
@@ -144,4 +210,4 @@ const SyncReport: Schema.Schema<SyncReport> = Schema.Struct({
   window: Schema.optional(WindowReport)
 })
 
-export { LiveChange, SyncReport, UnconfirmedChange, WindowReport }
+export { DomainRecord, LiveChange, SyncReport, UnconfirmedChange, WindowReport }

@@ -20,6 +20,7 @@ import type { ChangeFilter, FindFilter, ListFilter, LiveFilter, ResolveOptions }
 import { isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
+import { resolvingDomains } from "../client/resolveDomain.ts"
 import { listing, nameBytes } from "../client/text.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
@@ -161,15 +162,18 @@ const make = (requireProof: ProofLevel | undefined) =>
       peers: Effect.map(count, ({ inbound, outbound }) => inbound + outbound),
       requireProof
     } as const
+    const freshness = Effect.map(report, freshnessOf)
+    const resolveDomain = resolvingDomains({ resolveName: names.resolveName, freshness })
     yield* endWithScope(lifespan)
     const refused = Effect.suspend(() => new WalletDisabled({ reason: NEEDS_FULL }))
     return NameClient.of({
       mode: "embedded",
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),
-      freshness: lifespan.guard(Effect.map(report, freshnessOf)),
+      freshness: lifespan.guard(freshness),
       progress: lifespan.stream(progressOf(source)),
       ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       registerName: () => lifespan.guard(refused),

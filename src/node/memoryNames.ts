@@ -25,6 +25,7 @@ import { notSynced, progressOf, readyOf, REPORT_INTERVAL } from "../client/readi
 import { fixedPart, recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord, OperationResult } from "../client/records.ts"
 import { followRegistration, REGISTER_WAITS, UPDATE_WAITS } from "../client/registering.ts"
+import { resolvingDomains } from "../client/resolveDomain.ts"
 import { listing, nameBytes, operationBytes, registrationBytes } from "../client/text.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
@@ -289,12 +290,14 @@ const make = (seeds: Readonly<Record<string, string>>) =>
       best: "full",
       peers: Effect.succeed(undefined)
     } as const
+    const freshnessNow = call(() => Effect.sync(now))
     const client = NameClient.of({
       mode: "embedded",
       ...names,
       ...operations,
+      resolveDomain: resolvingDomains({ resolveName: names.resolveName, freshness: freshnessNow }),
       changes: changesBy((filter) => lifespan.stream(changes(filter))),
-      freshness: call(() => Effect.sync(now)),
+      freshness: freshnessNow,
       progress: lifespan.stream(progressOf(source)),
       ready: (wanted) => call(() => readyOf(source, wanted)),
       failure: lifespan.failure

@@ -8,6 +8,7 @@ import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
+import { resolvingDomains } from "../client/resolveDomain.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { makeNameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
@@ -82,11 +83,13 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
       lifespan,
       scope
     })
+    const resolveDomain = resolvingDomains(names)
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",
       // Without `guard`: programs call it a hundred thousand times a second.
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),
       changes: changesBy((filter) => lifespan.stream(names.changes(filter))),

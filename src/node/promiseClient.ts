@@ -11,6 +11,7 @@ import type { OpenFailure } from "../client/errors.ts"
 import { type ClientConfig, NameClient } from "../client/NameClient.ts"
 import type { ChangeFilter, ListFilter, LiveChange, LiveFilter } from "../client/options.ts"
 import { ClientClosed } from "../client/promise/errors.ts"
+import { makeLookup } from "../client/promise/lookup.ts"
 import { plainError } from "../client/promise/plainError.ts"
 import type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "../client/promise/PromiseClient.ts"
 import type { NameChange, NameRecord } from "../client/promise/records.ts"
@@ -173,9 +174,14 @@ export const open = async (
     return run(client.listNames(conditions), signal)
   }
 
+  const resolveDomain: PromiseClient["resolveDomain"] = (host, type, options) =>
+    run(client.resolveDomain(host, type ?? undefined, options ?? undefined), options?.signal)
+
   return {
     mode: client.mode,
     resolveName: (name, options) => run(client.resolveName(name, options ?? undefined), options?.signal),
+    resolveDomain,
+    lookup: makeLookup((host, type) => resolveDomain(host, type)),
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
     listNames,

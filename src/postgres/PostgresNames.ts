@@ -21,6 +21,7 @@ import type { FindFilter, ListFilter, ResolveOptions } from "../client/options.t
 import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameRecord, type OperationResult } from "../client/records.ts"
+import { resolvingDomains } from "../client/resolveDomain.ts"
 import { absentName, listing, nameBytes } from "../client/text.ts"
 import { type ConsensusParams, paramsOf } from "../consensus/params.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
@@ -279,16 +280,19 @@ export const make = (
       peers: Effect.succeed(undefined),
       requireProof
     } as const
+    const freshness = Effect.map(report, freshnessOf)
+    const resolveDomain = resolvingDomains({ resolveName, freshness })
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "postgres",
       resolveName: (name, options) => lifespan.during(resolveName(name, options)),
+      resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(listNames(filter)),
       findNames: (filter) => lifespan.stream(findNames(filter)),
       changes: (filter) => lifespan.stream(changes(filter)),
       registerName: () => lifespan.guard(noWallet),
       updateName: () => lifespan.guard(noWallet),
-      freshness: lifespan.during(Effect.map(report, freshnessOf)),
+      freshness: lifespan.during(freshness),
       progress: lifespan.stream(progressOf(source)),
       ready: (wanted) => lifespan.during(readyOf(source, wanted)),
       failure: lifespan.failure

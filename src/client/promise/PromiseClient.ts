@@ -3,6 +3,7 @@ import type { SyncReport } from "../../light/syncReport.ts"
 import type {
   ChangeFilter,
   ConfigOf,
+  DomainType,
   FindFilter,
   ListFilter,
   LiveChange,
@@ -12,7 +13,8 @@ import type {
   ResolveOptions,
   UpdateOptions
 } from "../options.ts"
-import type { Freshness, NameChange, NameRecord, OperationResult } from "./records.ts"
+import type { DomainLookup } from "./lookup.ts"
+import type { DomainAnswer, Freshness, NameChange, NameRecord, OperationResult } from "./records.ts"
 
 /** A `NameClient` for programs that do not use Effect: promises, error classes, abort signals, async iterators. */
 
@@ -52,6 +54,20 @@ export interface PromiseClient extends AsyncDisposable {
   readonly mode: "daemon" | "embedded" | "postgres"
   /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
+  /**
+   * The DNS records of a host below `.bit`, as svcd's own DNS server says them. The type is `A` by default. Needs no DNS
+   * and no resolver. positional: public API
+   */
+  readonly resolveDomain: (
+    host: string,
+    type?: DomainType | null,
+    options?: (ResolveOptions & CallOptions) | null
+  ) => Promise<DomainAnswer>
+  /**
+   * As `dns.lookup`, for `http.get(url, { lookup })` and `connect: { lookup }` of undici: hosts below `.bit` from this
+   * client, all others from the system.
+   */
+  readonly lookup: DomainLookup
   /**
    * Registers a name: both steps, while the client is open. Resolves after the first by default. positional: public API
    */

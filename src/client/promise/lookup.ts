@@ -147,18 +147,17 @@ export const makeLookup = (resolve: Resolve): DomainLookup => {
     }
     const elsewhere = (host: string): void => lookupElsewhere(host, { ...options, family }, callback)
     if (!IN_BIT.test(hostname)) return elsewhere(hostname)
-    void answer(hostname, family).then((outcome) => {
-      // A failing callback is the program's exception, not a rejected promise.
-      setImmediate(() => {
-        if (outcome instanceof Error) return callback(outcome, options.all === true ? [] : "")
-        if ("outside" in outcome) return elsewhere(outcome.outside)
-        const rank = options.order === "ipv6first" ? -1 : 1
-        const sorted = outcome.addresses.toSorted((a, b) => rank * (a.family - b.family))
-        if (options.all === true) return callback(null, sorted)
-        const [first] = sorted
-        callback(null, first?.address ?? "", first?.family)
-      })
-    })
+    const tell = (outcome: Outcome | LookupError): void => {
+      if (outcome instanceof Error) return callback(outcome, options.all === true ? [] : "")
+      if ("outside" in outcome) return elsewhere(outcome.outside)
+      const rank = options.order === "ipv6first" ? -1 : 1
+      const sorted = outcome.addresses.toSorted((a, b) => rank * (a.family - b.family))
+      if (options.all === true) return callback(null, sorted)
+      const [first] = sorted
+      callback(null, first?.address ?? "", first?.family)
+    }
+    // A failing callback is the program's exception, not a rejected promise.
+    void answer(hostname, family).then((outcome) => setImmediate(tell, outcome))
   }
   return lookup
 }

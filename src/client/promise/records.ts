@@ -1,3 +1,4 @@
+import type { DomainRecord, DomainStatus } from "../../dns/domainRecord.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import type { ChangeType } from "../options.ts"
 
@@ -31,6 +32,20 @@ export interface NameRecord {
   readonly expiresIn: number
   readonly expired: boolean
   /** The block up to which names were known at the time of the answer. */
+  readonly asOf: Freshness
+}
+
+/** What DNS says of a host below `.bit`. */
+export interface DomainAnswer {
+  readonly status: DomainStatus
+  /**
+   * Aliases that were followed, then the records of the asked type. `delegated`: NS and DS records, and the addresses of
+   * name servers below the domain.
+   */
+  readonly records: ReadonlyArray<DomainRecord>
+  /** The names whose values decide the answer: the domain's own first, then imported names and aliases. */
+  readonly sources: ReadonlyArray<NameRecord>
+  /** The block up to which names were known: that of the least recent source. */
   readonly asOf: Freshness
 }
 

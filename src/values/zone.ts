@@ -103,8 +103,7 @@ class Imports {
     if (way.includes(key)) return undefined
     const isNew = !this.#read.has(key)
     if (
-      way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || this.#bytes === MOST_BYTES ||
-      (isNew && this.#read.size === MOST_NAMES)
+      way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || (isNew && this.#read.size === MOST_NAMES)
     ) {
       this.isCut = true
       return undefined

@@ -1,6 +1,8 @@
-import type { Findings } from "./findings.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { type Findings, SILENT } from "./findings.ts"
 import { isDnsLabel, isIpv4Text } from "./hosts.ts"
-import type { Located, LocatedObject, LocatedText } from "./locatedJson.ts"
+import { isFault, type Located, type LocatedObject, type LocatedText, readLocatedJson } from "./locatedJson.ts"
 
 /** The objects of a domain's value as levels: one for the domain and one for each subdomain, whatever their form. */
 
@@ -125,6 +127,20 @@ const levelOfParts = (parts: ReadonlyArray<LevelPart>, findings: Findings): Doma
 }
 
 export const levelOf = (object: LocatedObject, findings: Findings): DomainLevel => levelOfParts([object], findings)
+
+/** Bytes of a value that are read. The network takes far shorter ones. */
+export const MOST_READ = 16_384
+
+const SPACE_OR_BRACE = [0x20, 0x09, 0x0a, 0x0d, 0x7b]
+
+/** `undefined` for a too long value and for anything but a JSON object in UTF-8. */
+export const levelOfValue = (value: Bytes): DomainLevel | undefined => {
+  // Most values that are not JSON begin otherwise, and reading them would cost an exception.
+  if (value.length > MOST_READ || !SPACE_OR_BRACE.includes(value[0] ?? 0)) return undefined
+  const text = encodeText(value, "utf8")
+  const read = text === undefined ? undefined : readLocatedJson(text)
+  return read === undefined || isFault(read) || read.kind !== "object" ? undefined : levelOf(read, SILENT)
+}
 
 /** What an earlier level has counts, item by item and label by label. */
 export const mergedLevels = (levels: ReadonlyArray<DomainLevel>): DomainLevel => {

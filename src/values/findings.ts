@@ -85,6 +85,9 @@ export class Findings {
   }
 }
 
+/** For readers of a value who want no findings. */
+export const SILENT = new Findings(undefined)
+
 const KINDS: Readonly<Record<Located["kind"], string>> = {
   object: "an object",
   array: "a list",

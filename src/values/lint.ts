@@ -2,11 +2,11 @@ import { MAX_SPENDABLE_VALUE, MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { type Bytes } from "../protocol/bytes.ts"
 import { bitDomainOf, classify, encodeText, namespaceOf } from "../protocol/nameText.ts"
 import { viewDomain } from "./domain.ts"
+import { MOST_READ } from "./domainLevel.ts"
 import { type Finding, Findings, findingText, type ProgramView } from "./findings.ts"
 import { viewIdentity, viewMail } from "./identity.ts"
 import { isFault, type Located, type LocatedObject, readLocatedJson } from "./locatedJson.ts"
 import { nameFaultOf } from "./nameFault.ts"
-import { MOST_READ } from "./zone.ts"
 
 export { type Finding, findingText, type ProgramView }
 

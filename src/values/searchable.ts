@@ -1,6 +1,8 @@
 import { type Bytes } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
+import { type DomainLevel, levelOfValue } from "./domainLevel.ts"
 import { canonicalIpv6 } from "./hosts.ts"
+import type { Located } from "./locatedJson.ts"
 
 /** The searchable parts of a name: its text, that of its value, and some items. */
 
@@ -54,51 +56,27 @@ export const itemSearch = (text: string): ItemSearch | undefined => {
   return by === undefined ? undefined : { by, rest }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The item itself, the elements of a list, or the values of an object such as `nostr.names`. */
-function* textsIn(value: unknown): Iterable<string> {
-  if (typeof value === "string") yield value
-  else if (Array.isArray(value)) { for (const item of value) yield* textsIn(item) }
-  else if (isRecord(value)) {
-    for (const [key, item] of Object.entries(value)) {
-      if (key !== "relays") yield* textsIn(item)
-    }
+function* textsIn(part: Located | undefined): Iterable<string> {
+  if (part?.kind === "text") yield part.text
+  else if (part?.kind === "array") { for (const item of part.items) yield* textsIn(item) }
+  else if (part?.kind === "object") {
+    for (const { key, value } of part.members) if (key !== "relays") yield* textsIn(value)
   }
 }
 
-function* pairsIn(object: Readonly<Record<string, unknown>>, label = ""): Iterable<SearchPair> {
-  for (const key of SEARCH_KEYS) for (const value of textsIn(object[key])) yield { key, value }
-  // An earlier name of `ns`.
-  for (const value of textsIn(object["dns"])) yield { key: "ns", value }
-  if (label === "_tor") { for (const value of textsIn(object["txt"])) yield { key: "tor", value } }
-  const { map } = object
-  if (!isRecord(map)) return
-  for (const [below, item] of Object.entries(map)) {
-    if (typeof item === "string") yield { key: "ip", value: item }
-    else if (isRecord(item)) yield* pairsIn(item, below)
-  }
-}
-
-/** The object of a value; `undefined` for any other value, and a longer one than `most` bytes. */
-const objectIn = (value: Bytes, most: number): Readonly<Record<string, unknown>> | undefined => {
-  if (value.length < 2 || value.length > most || value[0] !== 0x7b) return undefined
-  const text = encodeText(value, "utf8")
-  try {
-    const json: unknown = text === undefined ? undefined : JSON.parse(text)
-    return isRecord(json) ? json : undefined
-  } catch {
-    return undefined
-  }
+function* pairsIn({ below, items }: DomainLevel, label = ""): Iterable<SearchPair> {
+  for (const key of SEARCH_KEYS) for (const value of textsIn(items.get(key))) yield { key, value }
+  if (label === "_tor") { for (const value of textsIn(items.get("txt"))) yield { key: "tor", value } }
+  for (const [label, level] of below) if (level !== null) yield* pairsIn(level, label)
 }
 
 /** Each pair once. */
 export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
-  const json = objectIn(value, MOST_BYTES)
-  if (json === undefined) return []
+  const level = value.length > MOST_BYTES ? undefined : levelOfValue(value)
+  if (level === undefined) return []
   const found = new Map<string, SearchPair>()
-  for (const pair of pairsIn(json)) {
+  for (const pair of pairsIn(level)) {
     const canonical = searchValue(pair)
     if (canonical === "" || canonical.length > LONGEST) continue
     found.set(`${pair.key} ${canonical}`, { key: pair.key, value: canonical })
@@ -107,26 +85,24 @@ export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
   return [...found.values()]
 }
 
-/** Imports that are read at most, in bytes of the value; and indexed, more than a domain reads. */
-const MOST_IMPORT_BYTES = 16_384
+/** Imports that are indexed at most, more than a domain reads. */
 const MOST_IMPORTS = 256
 
 /** The form of a name by which its importers are found: not each of them imports it, but none is missing. */
 export const importedKey = (name: string): string => name.trim().toLowerCase()
 
-function* importsIn(object: Readonly<Record<string, unknown>>): Iterable<string> {
-  yield* textsIn(object["import"])
-  yield* textsIn(object["delegate"])
-  const { map } = object
-  if (!isRecord(map)) return
-  for (const item of Object.values(map)) if (isRecord(item)) yield* importsIn(item)
+function* importsIn({ asks, below, items }: DomainLevel): Iterable<string> {
+  if (!asks) return
+  yield* textsIn(items.get("import"))
+  yield* textsIn(items.get("delegate"))
+  for (const level of below.values()) if (level !== null) yield* importsIn(level)
 }
 
 /** The names that a value imports or delegates to, each once, as `importedKey`. */
 export const importedNames = (value: Bytes): ReadonlyArray<string> => {
-  const json = objectIn(value, MOST_IMPORT_BYTES)
+  const level = levelOfValue(value)
   const found = new Set<string>()
-  for (const text of json === undefined ? [] : importsIn(json)) {
+  for (const text of level === undefined ? [] : importsIn(level)) {
     if (text.length <= LONGEST) found.add(importedKey(text))
     if (found.size === MOST_IMPORTS) break
   }

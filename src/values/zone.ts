@@ -1,10 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
-import { encodeText } from "../protocol/nameText.ts"
 import { type DomainImport, importsOf } from "./domainImport.ts"
-import { type DomainLevel, levelOf, mergedLevels, selectedLevel } from "./domainLevel.ts"
-import { Findings } from "./findings.ts"
-import { isFault, readLocatedJson } from "./locatedJson.ts"
+import { type DomainLevel, levelOfValue, mergedLevels, MOST_READ, selectedLevel } from "./domainLevel.ts"
+import { SILENT } from "./findings.ts"
 import type { HostText, RecordData } from "./records.ts"
 import { type ZoneNode, zoneTree } from "./zoneTree.ts"
 
@@ -25,9 +23,6 @@ export interface DomainZone {
 /** Yields the name whose value is wanted next, and takes it; `undefined` for a missing or expired name. */
 export type ZoneWork = Generator<Bytes, DomainZone, Bytes | undefined>
 
-/** Bytes of one value. The network takes far shorter ones. */
-export const MOST_READ = 16_384
-
 /** Bytes of a zone's values; one that is imported twice counts twice. */
 const MOST_BYTES = 65_536
 
@@ -41,8 +36,6 @@ const LONGEST_CHAIN = 4
 const MOST_IMPORTS = 256
 
 type LevelWork<A> = Generator<Bytes, A, Bytes | undefined>
-
-const SILENT = new Findings(undefined)
 
 interface ReadValue {
   readonly level: DomainLevel
@@ -112,13 +105,6 @@ class Imports {
     const level = this.take(key, isNew ? yield name : undefined)
     return level === undefined ? undefined : selectedLevel(yield* this.resolved(level, [...way, key]), selector)
   }
-}
-
-/** `undefined` for anything but a JSON object in UTF-8. */
-const levelOfValue = (value: Bytes): DomainLevel | undefined => {
-  const text = encodeText(value, "utf8")
-  const read = text === undefined ? undefined : readLocatedJson(text)
-  return read === undefined || isFault(read) || read.kind !== "object" ? undefined : levelOf(read, SILENT)
 }
 
 const EMPTY_NODE: ZoneNode = { sets: new Map(), below: new Map() }

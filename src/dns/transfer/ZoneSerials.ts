@@ -36,6 +36,11 @@ export interface ZoneTip {
 export interface ZoneSerialsOptions {
   /** `undefined` keeps the serials in memory. */
   readonly filename: string | undefined
+  /**
+   * What the records depend on besides the names. With another text than before, serials go on, and nothing is told
+   * about changes since an earlier one.
+   */
+  readonly made: string
   readonly tip: Effect.Effect<ZoneTip, StorageFailure>
 }
 
@@ -61,23 +66,29 @@ const afterDamage = (filename: string): Effect.Effect<StoredSerials> =>
     return { rows: [], least }
   })
 
-const readStored = (filename: string | undefined): Effect.Effect<StoredSerials, StorageFailure> => {
+const readStored = (
+  { filename, made }: ZoneSerialsOptions
+): Effect.Effect<StoredSerials, StorageFailure> => {
   const none: StoredSerials = { rows: [], least: 0 }
   if (filename === undefined) return Effect.succeed(none)
   return io({ file: filename, doing: "reading" }, () => readFile(filename, "utf8")).pipe(
     Effect.flatMap((text) => {
-      const rows = readSerials(text)
-      return rows === undefined ? afterDamage(filename) : Effect.succeed({ rows, least: 0 })
+      const found = readSerials(text)
+      if (found === undefined) return afterDamage(filename)
+      const { rows } = found
+      const last = rows.at(-1)?.serial ?? -1
+      return Effect.succeed(found.made === made ? { rows, least: 0 } : { rows: [], least: last + 1 })
     }),
     Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(none))
   )
 }
 
 const make = (
-  { filename, tip: readTip }: ZoneSerialsOptions
+  options: ZoneSerialsOptions
 ): Effect.Effect<typeof ZoneSerials.Service, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    const stored = yield* readStored(filename)
+    const { filename, made, tip: readTip } = options
+    const stored = yield* readStored(options)
     let rows = stored.rows
     let changed = Deferred.unsafeMake<void>(FiberId.none)
     let savedBefore = true
@@ -89,16 +100,19 @@ const make = (
     const save = (next: ReadonlyArray<SerialRow>): Effect.Effect<void> =>
       filename === undefined
         ? Effect.void
-        : io({ file: filename, doing: "writing" }, () => replaceFile(filename, [printSerials(next)])).pipe(
-          Effect.matchEffect({
-            onSuccess: () => Effect.sync(() => void (savedBefore = true)),
-            onFailure: ({ message: reason }) => {
-              const log = savedBefore ? Effect.logError("the zone's serials cannot be saved", { reason }) : Effect.void
-              savedBefore = false
-              return log
-            }
-          })
-        )
+        : io({ file: filename, doing: "writing" }, () => replaceFile(filename, [printSerials({ made, rows: next })]))
+          .pipe(
+            Effect.matchEffect({
+              onSuccess: () => Effect.sync(() => void (savedBefore = true)),
+              onFailure: ({ message: reason }) => {
+                const log = savedBefore
+                  ? Effect.logError("the zone's serials cannot be saved", { reason })
+                  : Effect.void
+                savedBefore = false
+                return log
+              }
+            })
+          )
 
     /** A serial is on the disk before anyone sees it, so that a crash cannot take it back. */
     const noteTip = Effect.gen(function*() {

@@ -45,8 +45,16 @@ export const isEarlierSerial = (a: number, b: number): boolean => a !== b && ((b
 
 const Serial = Schema.Int.pipe(Schema.between(0, MAX_SERIAL))
 
+/** The content of `serials.json`. */
+export interface SavedSerials {
+  /** What the records depend on besides the names: the settings of the zone, and the version of svcd. */
+  readonly made: string
+  readonly rows: ReadonlyArray<SerialRow>
+}
+
 const SerialsFile = Schema.parseJson(Schema.Struct({
   version: Schema.Literal(1),
+  made: Schema.String,
   rows: Schema.Array(Schema.Struct({
     serial: Serial,
     height: Serial,
@@ -54,21 +62,20 @@ const SerialsFile = Schema.parseJson(Schema.Struct({
   })).pipe(Schema.maxItems(KEPT_SERIALS))
 }))
 
-/** The text of `serials.json`. */
-export const printSerials = (rows: ReadonlyArray<SerialRow>): string => {
+export const printSerials = ({ made, rows }: SavedSerials): string => {
   const shown = rows.map(({ hash, height, serial }) => ({ serial, height, hash: toHex(hash) }))
-  return checksummed(`${JSON.stringify({ version: 1, rows: shown })}\n`)
+  return checksummed(`${JSON.stringify({ version: 1, made, rows: shown })}\n`)
 }
 
 const grows = (rows: ReadonlyArray<{ readonly serial: number }>): boolean =>
   rows.every(({ serial }, at) => at === 0 || serial > (rows[at - 1]?.serial ?? 0))
 
-/** The rows of a text; `undefined` if it is damaged. */
-export const readSerials = (text: string): ReadonlyArray<SerialRow> | undefined => {
+/** `undefined` if the text is damaged. */
+export const readSerials = (text: string): SavedSerials | undefined => {
   const checked = checkText(text)
   if (checked.checksum === "wrong") return undefined
   const found = Option.getOrUndefined(Schema.decodeUnknownOption(SerialsFile)(checked.text))
   return found === undefined || !grows(found.rows)
     ? undefined
-    : found.rows
+    : found
 }

@@ -43,7 +43,7 @@ describe("serials", () => {
       let rows: ReadonlyArray<SerialRow> = []
       let last = -1
       for (const tip of list) {
-        rows = readSerials(printSerials(withTip(rows, tip))) ?? []
+        rows = readSerials(printSerials({ made: "", rows: withTip(rows, tip) }))?.rows ?? []
         const row = rows.at(-1)
         assert.deepStrictEqual([row?.height, row?.hash], [tip.height, tip.hash])
         assert.isAbove(row?.serial ?? -1, last)
@@ -78,19 +78,21 @@ describe("serials", () => {
   })
 
   it("are not read from a damaged text", () => {
-    const whole = printSerials(withTip(withTip([], tipOf(1)), tipOf(2)))
+    const whole = printSerials({ made: "1", rows: withTip(withTip([], tipOf(1)), tipOf(2)) })
     assert.isDefined(readSerials(whole))
-    assert.isDefined(readSerials("{\"version\":1,\"rows\":[]}"))
+    assert.isDefined(readSerials("{\"version\":1,\"made\":\"\",\"rows\":[]}"))
     for (
       const damaged of [
         "",
         "{}",
         whole.slice(0, -3),
         whole.replace("\"serial\":2", "\"serial\":3"),
-        "{\"version\":2,\"rows\":[]}",
-        `{"version":1,"rows":[{"serial":-1,"height":0,"hash":"${"0".repeat(64)}"}]}`,
-        `{"version":1,"rows":[{"serial":5,"height":0,"hash":"00"}]}`,
-        `{"version":1,"rows":${JSON.stringify([6, 5].map((serial) => ({ serial, height: 5, hash: "0".repeat(64) })))}}`
+        "{\"version\":2,\"made\":\"\",\"rows\":[]}",
+        `{"version":1,"made":"","rows":[{"serial":-1,"height":0,"hash":"${"0".repeat(64)}"}]}`,
+        `{"version":1,"made":"","rows":[{"serial":5,"height":0,"hash":"00"}]}`,
+        `{"version":1,"made":"","rows":${
+          JSON.stringify([6, 5].map((serial) => ({ serial, height: 5, hash: "0".repeat(64) })))
+        }}`
       ]
     ) assert.isUndefined(readSerials(damaged), damaged)
   })
@@ -115,11 +117,12 @@ class Tips {
 const withSerials = <A, E>(
   filename: string | undefined,
   tips: Tips,
-  use: (serial: typeof Zone.ZoneSerials.Service) => Effect.Effect<A, E>
+  use: (serial: typeof Zone.ZoneSerials.Service) => Effect.Effect<A, E>,
+  made = "as configured"
 ) =>
   Effect.provide(
     Effect.flatMap(Zone.ZoneSerials, use),
-    Zone.layer({ filename, tip: tips.tip }).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
+    Zone.layer({ filename, made, tip: tips.tip }).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
   )
 
 describe("ZoneSerials", () => {
@@ -136,11 +139,16 @@ describe("ZoneSerials", () => {
           assert.strictEqual(yield* after(20), 21)
           tips.move(tipOf(20, 1))
           assert.strictEqual(yield* after(21), 22)
-          assert.strictEqual(readSerials(readFileSync(file, "utf8"))?.at(-1)?.serial, 22)
+          assert.strictEqual(readSerials(readFileSync(file, "utf8"))?.rows.at(-1)?.serial, 22)
         }))
       yield* withSerials(file, tips, ({ serial }) => Effect.sync(() => assert.strictEqual(serial(), 22)))
       tips.move(tipOf(19, 2))
       yield* withSerials(file, tips, ({ serial }) => Effect.sync(() => assert.strictEqual(serial(), 23)))
+      // The records differ from here on, though the tip does not.
+      const others = ({ rows }: typeof Zone.ZoneSerials.Service) =>
+        Effect.sync(() => assert.deepStrictEqual(serialsOf(rows()), [24]))
+      yield* withSerials(file, tips, others, "other settings")
+      yield* withSerials(file, tips, others, "other settings")
     }))
 
   it.scopedLive("goes on from the time in seconds without its damaged file, again and again", () =>

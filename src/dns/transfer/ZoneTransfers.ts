@@ -1,0 +1,239 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { DnsTransferRule } from "../../config/dnsKinds.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { DecodeError } from "../../protocol/Reader.ts"
+import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { TYPE_NUMBERS } from "../../values/records.ts"
+import type { Transfers } from "../parts.ts"
+import type { DnsQuery } from "../query.ts"
+import type { DnsClient, DnsReply } from "../Responder.ts"
+import { FLAGS, HEADER_BYTES, META_TYPES, PLAIN_UDP_BYTES, type RcodeName, RCODES } from "../wire/codes.ts"
+import { readMessage } from "../wire/message.ts"
+import { MessageWriter } from "../wire/MessageWriter.ts"
+import type { WireName } from "../wire/name.ts"
+import type { Apex } from "../zone/apex.ts"
+import { Secondaries, type Secondary } from "./Secondaries.ts"
+import { isEarlierSerial, rowOfBlock } from "./serials.ts"
+import { makeTransferAccess } from "./transferAccess.ts"
+import { changedZone, type Messages, soaAlone, wholeZone, type ZoneEdition } from "./transferStreams.ts"
+import { TransferWriter } from "./TransferWriter.ts"
+import { checkTsig, refuseTsig, type TransferKey, tsigBytes, type TsigChain } from "./tsig.ts"
+import { windowZone } from "./windowZone.ts"
+import { ZoneSerials } from "./ZoneSerials.ts"
+
+/** Zone transfers, and the signatures of all messages with TSIG. */
+export class ZoneTransfers extends Context.Tag("svcd/dns/ZoneTransfers")<
+  ZoneTransfers,
+  Transfers & {
+    readonly secondaries: Secondaries
+  }
+>() {}
+
+export interface ZoneTransfersOptions {
+  /** The path of names.db. */
+  readonly namesFile: string
+  readonly params: ConsensusParams
+  /** Who may transfer the zone. */
+  readonly rules: ReadonlyArray<DnsTransferRule>
+  readonly keys: ReadonlyArray<TransferKey>
+  /** The zone's own records with a serial. */
+  readonly apex: (serial: number) => Apex
+  readonly counted: (kind: "axfr" | "ixfr") => void
+}
+
+/** Transfers at the same time, each of which keeps a state of names.db. Others wait. */
+const CONCURRENT = 4
+
+/** A secondary that reads more slowly holds up the log of names.db, and has to begin again. */
+const LONGEST_TRANSFER = "10 minutes"
+
+/** How long the serial of the last block may be on its way. */
+const SERIAL_WAIT = "1 second"
+
+const writer = new MessageWriter()
+
+const questionOf = ({ bytes, question, questionEnd }: DnsQuery) => ({
+  asked: binaryString(bytes.subarray(HEADER_BYTES, questionEnd - 4)) as WireName,
+  type: question.type,
+  class: question.class
+})
+
+/** An answer without records. */
+const bare = (query: DnsQuery, rcode: RcodeName, flags = 0): Uint8Array =>
+  writer.start({ id: query.id, flags: FLAGS.QR | flags | RCODES[rcode], question: questionOf(query) }).bytes()
+
+const message = (bytes: Bytes): DnsReply => ({ _tag: "Message", bytes })
+
+/** The serial that the client of an IXFR has (RFC 1995, section 3); `undefined` without one. */
+const clientSerial = ({ bytes, question }: DnsQuery): number | undefined => {
+  try {
+    const soa = readMessage(bytes).authority.find(({ owner, type }) =>
+      type === TYPE_NUMBERS.SOA && owner === question.name
+    )
+    // Two names, then five numbers of four bytes.
+    return soa === undefined || soa.data.length < 22
+      ? undefined
+      : new DataView(soa.data.buffer, soa.data.byteOffset, soa.data.length).getUint32(soa.data.length - 20)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
+
+/** A reply to a signed query, signed. An answer over UDP that has no room for the signature asks for TCP. */
+const signed = (reply: DnsReply, query: DnsQuery, { chain, client }: SigningTo): Effect.Effect<DnsReply> => {
+  const sign = (bytes: Bytes) => Effect.map(seconds, (now) => chain.sign(bytes, now))
+  switch (reply._tag) {
+    case "Drop":
+      return Effect.succeed(reply)
+    case "Transfer":
+      return Effect.succeed({ _tag: "Transfer", messages: Stream.mapEffect(reply.messages, sign) })
+    case "Message": {
+      const room = client.transport === "udp" ? query.edns?.size ?? PLAIN_UDP_BYTES : Infinity
+      const fits = reply.bytes.length + tsigBytes(chain.key) <= room
+      return Effect.map(sign(fits ? reply.bytes : bare(query, "NOERROR", FLAGS.TC)), message)
+    }
+  }
+}
+
+interface SigningTo {
+  readonly chain: TsigChain
+  readonly client: DnsClient
+}
+
+interface Asked {
+  readonly query: DnsQuery
+  readonly client: DnsClient
+  readonly chain: TsigChain | undefined
+}
+
+const make = (
+  { apex, counted, keys, namesFile, params, rules }: ZoneTransfersOptions
+): Effect.Effect<typeof ZoneTransfers.Service, never, NameAnswers | ZoneSerials> =>
+  Effect.gen(function*() {
+    const answers = yield* NameAnswers
+    const serials = yield* ZoneSerials
+    const places = yield* Effect.makeSemaphore(CONCURRENT)
+    const secondaries = new Secondaries()
+    const mayTransfer = makeTransferAccess(rules)
+    const { origin } = apex(0)
+
+    /** The last state of names.db, and its serial, which may come a moment later. */
+    const edition: Effect.Effect<ZoneEdition, StorageFailure, Scope.Scope> = Effect.gen(function*() {
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const reads = yield* openNamesSnapshot(namesFile)
+        const tip = yield* reads.point(() => reads.points.cursor())
+        const serial = serials.serial()
+        const row = () => tip === undefined ? undefined : rowOfBlock(serials.rows(), tip.hash)
+        if (row() === undefined) yield* Effect.timeoutOption(serials.after(serial), SERIAL_WAIT)
+        const found = row()
+        if (found !== undefined) return { reads, row: found, params, apex }
+      }
+      return yield* new StorageUnavailable({ file: namesFile, doing: "reading", reason: "blocks arrive too fast" })
+    })
+
+    const ofChain = ({ query }: Asked, writer: TransferWriter): Messages =>
+      Stream.unwrapScoped(Effect.gen(function*() {
+        const now = yield* edition
+        if (query.question.type === META_TYPES.AXFR) return wholeZone(now, writer)
+        const known = clientSerial(query) ?? now.row.serial
+        if (!isEarlierSerial(known, now.row.serial)) return soaAlone(now, writer)
+        const since = serials.rows().find(({ serial }) => serial === known)
+        const changed = since === undefined ? undefined : yield* changedZone(now, since, writer)
+        return changed ?? wholeZone(now, writer)
+      }))
+
+    const failure = (query: DnsQuery, reason: string): Stream.Stream<Uint8Array> =>
+      Stream.execute(Effect.logWarning("a zone transfer failed", { reason })).pipe(
+        // Ends the transfer for the secondary, which tries again (RFC 5936, section 2.2).
+        Stream.concat(Stream.make(bare(query, "SERVFAIL")))
+      )
+
+    const messagesFor = (asked: Asked): Stream.Stream<Uint8Array> => {
+      const { chain, client, query } = asked
+      const kind = query.question.type === META_TYPES.AXFR ? "axfr" : "ixfr"
+      const spare = chain === undefined ? 0 : tsigBytes(chain.key)
+      return Stream.suspend(() => {
+        const writer = new TransferWriter({ id: query.id, question: questionOf(query), spare })
+        const started = serials.serial()
+        const source = answers.fromWindow()
+          ? windowZone({ answers, apex, params, serials }, writer)
+          : ofChain(asked, writer)
+        const done = Effect.flatMap(Clock.currentTimeMillis, (at) =>
+          Effect.zipRight(
+            Effect.sync(() => {
+              counted(kind)
+              secondaries.note({ address: client.address, serial: started, at, by: kind })
+            }),
+            Effect.logInfo("the zone was transferred", { to: client.address, kind, serial: started })
+          ))
+        return source.pipe(
+          Stream.concat(Stream.execute(done)),
+          Stream.catchAll(({ message }) => failure(query, message)),
+          Stream.interruptAfter(LONGEST_TRANSFER)
+        )
+      }).pipe((messages) =>
+        Stream.unwrapScoped(
+          Effect.as(Effect.acquireRelease(places.take(1), () => places.release(1)), messages)
+        )
+      )
+    }
+
+    const transfer = (asked: Asked): Effect.Effect<DnsReply> =>
+      Effect.gen(function*() {
+        const { chain, client, query } = asked
+        const isStream = client.transport === "tcp" || client.transport === "tls"
+        const { name, type } = query.question
+        if (!isStream || !mayTransfer({ address: client.address, key: chain?.key })) {
+          yield* Effect.logDebug("a zone transfer was refused", { to: client.address, transport: client.transport })
+          return message(bare(query, "REFUSED"))
+        }
+        if (name !== origin) return message(bare(query, "NOTAUTH"))
+        if (type === META_TYPES.IXFR && clientSerial(query) === undefined) return message(bare(query, "FORMERR"))
+        // A zone that lacks names would deny them.
+        if (!(yield* Effect.orElseSucceed(answers.complete, () => false))) return message(bare(query, "SERVFAIL"))
+        return { _tag: "Transfer", messages: messagesFor(asked) }
+      })
+
+    const isTransfer = ({ question: { type } }: DnsQuery): boolean =>
+      type === META_TYPES.AXFR || type === META_TYPES.IXFR
+
+    const take: Transfers["take"] = (query, client, answer) =>
+      Effect.gen(function*() {
+        const reply = (chain?: TsigChain) => isTransfer(query) ? transfer({ query, client, chain }) : answer
+        const { tsigAt } = query
+        if (tsigAt === undefined) return yield* reply()
+        const now = yield* seconds
+        const check = checkTsig({ bytes: query.bytes, tsigAt }, keys, now)
+        switch (check._tag) {
+          case "Malformed":
+            return message(bare(query, "FORMERR"))
+          case "Refused":
+            yield* Effect.logDebug("a signed query was refused", { from: client.address, fault: check.fault })
+            return message(refuseTsig(bare(query, "NOTAUTH"), check, now))
+          case "Signed":
+            return yield* Effect.flatMap(
+              reply(check.chain),
+              (made) => signed(made, query, { chain: check.chain, client })
+            )
+        }
+      }).pipe(Effect.annotateLogs("subsystem", "dns"))
+
+    return ZoneTransfers.of({ take, secondaries })
+  })
+
+export type { Secondary }
+
+export const layer = (
+  options: ZoneTransfersOptions
+): Layer.Layer<ZoneTransfers, never, NameAnswers | ZoneSerials> => Layer.effect(ZoneTransfers, make(options))

@@ -29,6 +29,7 @@ const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; r
 const CATEGORIES = [
   "block processing",
   "name operations",
+  "DNS",
   "network",
   "transactions",
   "validation errors",

@@ -1,0 +1,137 @@
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram"
+import { lookup } from "node:dns/promises"
+import { isIP, isIPv6 } from "node:net"
+import { type Address, formatHostPort, isLoopback } from "../../base/addresses.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { BindFailed } from "../../base/listening.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { FLAGS, HEADER_BYTES } from "../wire/codes.ts"
+import { dnsClient, networkOf } from "./client.ts"
+import { RateLimit, truncatedAnswer } from "./rateLimit.ts"
+import { dropped, type Serving } from "./serving.ts"
+
+/** DNS over UDP. Answers from the cache take no fiber: a question costs a few microseconds. */
+
+/** Answers a second to one network without `-dnsrate`, other than to this machine. */
+const DEFAULT_RATE = 20
+
+/** Bytes that the system may keep of questions while the process works. */
+const RECEIVE_BUFFER = 1 << 20
+
+/** Answers that may wait for the system. */
+const MOST_UNSENT = 1_024
+
+const DNS_PORT = 53
+
+/** No answer goes back to these: a server would answer the answer. */
+const isBadPort = (port: number, own: number): boolean => port === 0 || (port === DNS_PORT && own === DNS_PORT)
+
+type Limiter = (answer: Bytes, address: string) => Uint8Array | Bytes | undefined
+
+/** Passes an answer on, cuts it, or takes it away. */
+const limiterOf = (rate: number | undefined, now: () => number): Limiter => {
+  if (rate === 0) return (answer) => answer
+  const limit = new RateLimit(rate ?? DEFAULT_RATE)
+  return (answer, address) => {
+    if (rate === undefined && isLoopback(address)) return answer
+    const verdict = limit.verdict(answer, networkOf(address), now())
+    if (verdict === "send") return answer
+    if (verdict === "slip") return truncatedAnswer(answer)
+    dropped("rate")
+    return undefined
+  }
+}
+
+/** Addresses are numbers already. The function of the system would defer each answer. */
+const noLookup = (
+  address: string,
+  _family: unknown,
+  callback: (error: Error | null, address: string, family: number) => void
+): void => callback(null, address, 0)
+
+const bound = (address: string, port: number): Effect.Effect<Socket, Error> =>
+  Effect.async((resume) => {
+    const socket = createSocket({
+      type: isIPv6(address) ? "udp6" : "udp4",
+      recvBufferSize: RECEIVE_BUFFER,
+      lookup: noLookup
+    })
+    socket.once("error", (error) => {
+      socket.close()
+      resume(Effect.fail(error))
+    })
+    socket.bind({ port, address }, () => {
+      socket.removeAllListeners("error")
+      resume(Effect.succeed(socket))
+    })
+  })
+
+/** Without a host: both families, or the one that the machine has. */
+const bind = ({ host, port }: Address): Effect.Effect<Socket, BindFailed, Scope.Scope> => {
+  const found = host === "" || isIP(host) !== 0
+    ? Effect.succeed(host)
+    : Effect.map(Effect.tryPromise({ try: () => lookup(host), catch: (error) => error }), ({ address }) => address)
+  return Effect.acquireRelease(
+    Effect.flatMap(
+      found,
+      (address) =>
+        address === "" ? Effect.orElse(bound("::", port), () => bound("0.0.0.0", port)) : bound(address, port)
+    ).pipe(
+      Effect.mapError((error) =>
+        new BindFailed({ what: "DNS", address: formatHostPort({ host, port }), code: codeOf(error) })
+      )
+    ),
+    (socket) => Effect.async<void>((resume) => void socket.close(() => resume(Effect.void)))
+  )
+}
+
+export interface UdpOptions {
+  readonly address: Address
+  /** `-dnsrate`. */
+  readonly rate: number | undefined
+}
+
+/** Answers while the scope is open. Returns the address with the actual port. */
+export const serveUdp = (
+  { address, rate }: UdpOptions,
+  serving: Serving
+): Effect.Effect<Address, BindFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const log = Runtime.runFork(yield* Effect.runtime<never>())
+    const socket = yield* bind(address)
+    const own = socket.address().port
+    const limited = limiterOf(rate, serving.now)
+    let isOpen = true
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        isOpen = false
+      })
+    )
+    const send = (answer: Bytes, plain: string, { address, port }: RemoteInfo): void => {
+      if (!isOpen) return
+      const allowed = limited(answer, plain)
+      if (allowed === undefined) return
+      if (socket.getSendQueueCount() >= MOST_UNSENT) return dropped("unsent")
+      socket.send(allowed, port, address)
+    }
+    socket.on("error", (error) => {
+      dropped("unsent")
+      log(Effect.logDebug("DNS answer not sent", { reason: reasonOf(codeOf(error)) }))
+    })
+    socket.on("message", (query, from) => {
+      if (query.length < HEADER_BYTES) return dropped("short")
+      if (((query[2] ?? 0) & FLAGS.QR >>> 8) !== 0) return dropped("answer")
+      if (isBadPort(from.port, own)) return dropped("port")
+      const client = dnsClient("udp", from)
+      const hit = serving.cached(query, client)
+      if (hit !== undefined) return send(hit, client.address, from)
+      serving.answer(query, client, (reply) =>
+        Effect.sync(() =>
+          reply._tag === "Message" ? send(reply.bytes, client.address, from) : dropped("other")
+        ))
+    })
+    return { host: address.host, port: own }
+  })

@@ -129,7 +129,7 @@ export const fakeDnsServer = (
         sockets.add(socket)
         const frames = new MessageFrames()
         socket.on("error", () => {}).on("close", () => sockets.delete(socket)).on("data", (chunk: Buffer) => {
-          for (const bytes of frames.push(chunk)) {
+          for (const bytes of frames.take(chunk)) {
             for (const answer of answersTo(bytes, "stream", socket.remotePort ?? 0)) socket.write(framed(answer))
           }
         })

@@ -85,7 +85,7 @@ export class DnsConnection {
   }
 
   #take(chunk: Bytes): void {
-    for (const message of this.#frames.push(chunk)) {
+    for (const message of this.#frames.take(chunk)) {
       if (message.length < HEADER_BYTES) return this.close("the answer is not a DNS message")
       const id = (message[0] ?? 0) << 8 | (message[1] ?? 0)
       this.#waiting.get(id)?.answered(message)

@@ -10,7 +10,7 @@ import type { Responder } from "../Responder.ts"
 import { type Certificate, type DnsCertificateUnusable, loadCertificate } from "./certificate.ts"
 import { serveHttp, serveHttps } from "./https.ts"
 import { DNS_LIMITS, type DnsLimits, makeServing, type Serving } from "./serving.ts"
-import { openConnections, serveTcp, serveTls } from "./streams.ts"
+import { clientConnections, serveTcp, serveTls } from "./streams.ts"
 import { serveUdp } from "./udp.ts"
 
 /** By transport, with actual ports. */
@@ -32,7 +32,7 @@ export type DnsListenOptions = Pick<DnsSettings, "certificate" | "http" | "https
 /** UDP and TCP at one address. TCP is first: it finds a free port, and refuses one that another server shares. */
 const serveBoth = (
   { address, rate }: { readonly address: Address; readonly rate: number | undefined },
-  parts: { readonly serving: Serving; readonly open: Effect.Effect.Success<ReturnType<typeof openConnections>> }
+  parts: { readonly serving: Serving; readonly open: Effect.Effect.Success<ReturnType<typeof clientConnections>> }
 ): Effect.Effect<Address, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const bound = yield* serveTcp(address, parts)
@@ -68,8 +68,8 @@ export const makeServer = (
   Effect.gen(function*() {
     const certificate = yield* certificateOf(options)
     const serving = yield* makeServing({ ...DNS_LIMITS, ...limits })
-    const streams = { serving, open: yield* openConnections(serving) }
-    const web = { serving, open: yield* openConnections(serving) }
+    const streams = { serving, open: yield* clientConnections(serving) }
+    const web = { serving, open: yield* clientConnections(serving) }
     // With the options of a node, listeners for TLS have a certificate.
     const secure = certificate === undefined ? { tls: [], https: [] } : {
       tls: yield* Effect.forEach(options.tls, (address) => serveTls({ address, certificate }, streams)),

@@ -5,8 +5,8 @@ import type { Socket } from "node:net"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { DnsClient, DnsReply } from "../Responder.ts"
 import { HEADER_BYTES } from "../wire/codes.ts"
-import { framed, FrameReader } from "./FrameReader.ts"
-import type { DnsConnection, OpenConnections } from "./OpenConnections.ts"
+import { framed, MessageFrames } from "../wire/MessageFrames.ts"
+import type { ClientConnection, ClientConnections } from "./ClientConnections.ts"
 import { dropped, type Serving } from "./serving.ts"
 
 interface StreamParts {
@@ -14,16 +14,16 @@ interface StreamParts {
   readonly socket: Socket
   readonly client: DnsClient
   readonly serving: Serving
-  readonly open: OpenConnections
+  readonly open: ClientConnections
 }
 
 /**
  * One connection over TCP or TLS (RFC 7766): several questions at once, each answered when its answer is ready. It
  * reads on only while there is room for more work and the client takes its answers.
  */
-export class StreamConnection implements DnsConnection {
+export class StreamConnection implements ClientConnection {
   readonly #parts: StreamParts
-  readonly #frames = new FrameReader()
+  readonly #frames = new MessageFrames()
   readonly #fibers = new Set<Fiber.RuntimeFiber<void>>()
   /** Whoever waits until the client has taken what was written. */
   readonly #waiting = new Set<() => void>()

@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES } from "../wire/codes.ts"
 export const DNS_PATH = "/dns-query"
 export const DNS_TYPE = "application/dns-message"
 
-export interface Refusal {
+export interface WebRefusal {
   readonly status: 400 | 404 | 405 | 413 | 415 | 503
   /** A line for people. */
   readonly text: string
@@ -16,7 +16,7 @@ export type HttpQuestion =
   | { readonly _tag: "Query"; readonly bytes: Uint8Array }
   /** The body has the question. */
   | { readonly _tag: "Body" }
-  | { readonly _tag: "Refused"; readonly refusal: Refusal }
+  | { readonly _tag: "Refused"; readonly refusal: WebRefusal }
 
 interface RequestHead {
   readonly method: string | undefined
@@ -26,9 +26,9 @@ interface RequestHead {
   readonly contentLength: string | undefined
 }
 
-const refused = (refusal: Refusal): HttpQuestion => ({ _tag: "Refused", refusal })
+const refused = (refusal: WebRefusal): HttpQuestion => ({ _tag: "Refused", refusal })
 
-export const TOO_LARGE: Refusal = { status: 413, text: `a DNS message has at most ${MAX_MESSAGE_BYTES} bytes` }
+export const LARGE_MESSAGE: WebRefusal = { status: 413, text: `a DNS message has at most ${MAX_MESSAGE_BYTES} bytes` }
 
 /** Of the longest message, without padding. */
 const LONGEST_PARAMETER = Math.ceil((MAX_MESSAGE_BYTES * 4) / 3)
@@ -42,7 +42,7 @@ const decoded = (text: string): Uint8Array | undefined =>
 const questionIn = (search: string): HttpQuestion => {
   const text = new URLSearchParams(search).get("dns")
   if (text === null) return refused({ status: 400, text: `write ${DNS_PATH}?dns= and the message in base64url` })
-  if (text.length > LONGEST_PARAMETER) return refused(TOO_LARGE)
+  if (text.length > LONGEST_PARAMETER) return refused(LARGE_MESSAGE)
   const bytes = decoded(text)
   return bytes === undefined
     ? refused({ status: 400, text: "the parameter dns is not base64url without padding" })
@@ -53,7 +53,7 @@ const questionIn = (search: string): HttpQuestion => {
 const isDnsType = (contentType: string | undefined): boolean =>
   contentType?.split(";")[0]?.trim().toLowerCase() === DNS_TYPE
 
-export const readRequest = ({ contentLength, contentType, method, url = "" }: RequestHead): HttpQuestion => {
+export const readHttpQuestion = ({ contentLength, contentType, method, url = "" }: RequestHead): HttpQuestion => {
   const mark = url.indexOf("?")
   const [path, search] = mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)]
   if (path !== DNS_PATH) return refused({ status: 404, text: `DNS is at ${DNS_PATH}` })
@@ -62,5 +62,5 @@ export const readRequest = ({ contentLength, contentType, method, url = "" }: Re
     return refused({ status: 405, text: "only GET, HEAD and POST", headers: { allow: "GET, HEAD, POST" } })
   }
   if (!isDnsType(contentType)) return refused({ status: 415, text: `the body has to be ${DNS_TYPE}` })
-  return Number(contentLength ?? 0) > MAX_MESSAGE_BYTES ? refused(TOO_LARGE) : { _tag: "Body" }
+  return Number(contentLength ?? 0) > MAX_MESSAGE_BYTES ? refused(LARGE_MESSAGE) : { _tag: "Body" }
 }

@@ -11,9 +11,9 @@ import type { DnsClient, DnsReply } from "../Responder.ts"
 import { HEADER_BYTES, MAX_MESSAGE_BYTES } from "../wire/codes.ts"
 import type { Certificate } from "./certificate.ts"
 import { dnsClient } from "./client.ts"
-import { DNS_TYPE, readRequest, type Refusal, TOO_LARGE } from "./httpQuestion.ts"
+import type { ClientConnection, ClientConnections } from "./ClientConnections.ts"
+import { DNS_TYPE, LARGE_MESSAGE, readHttpQuestion, type WebRefusal } from "./httpQuestion.ts"
 import { leastTtl } from "./leastTtl.ts"
-import type { DnsConnection, OpenConnections } from "./OpenConnections.ts"
 import { dropped, type Serving } from "./serving.ts"
 import { listenScoped } from "./streams.ts"
 
@@ -24,11 +24,11 @@ type Response = Http2ServerResponse | ServerResponse
 
 interface WebServer {
   readonly serving: Serving
-  readonly open: OpenConnections
+  readonly open: ClientConnections
 }
 
 /** One socket with the requests on it. */
-class WebConnection implements DnsConnection {
+class WebConnection implements ClientConnection {
   readonly #socket: Socket
   working = 0
 
@@ -40,21 +40,35 @@ class WebConnection implements DnsConnection {
   readonly destroy = (): void => void this.#socket.destroy()
 }
 
-const send = (response: Response, status: number, headers: Readonly<Record<string, string>>, body: Bytes): void => {
+interface WebReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Bytes
+}
+
+const send = (response: Response, { body, headers, status }: WebReply): void => {
   if (response.destroyed || response.headersSent) return
   response.writeHead(status, { "content-length": String(body.length), ...headers })
   if (response.req.method === "HEAD") response.end()
   else response.end(body)
 }
 
-const refuse = (response: Response, { headers, status, text }: Refusal): void =>
-  send(response, status, { "content-type": "text/plain; charset=utf-8", ...headers }, Buffer.from(`${text}\n`))
+const refuse = (response: Response, { headers, status, text }: WebRefusal): void =>
+  send(response, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+    body: Buffer.from(`${text}\n`)
+  })
 
-const NO_QUESTION: Refusal = { status: 400, text: "the message is not a DNS question" }
-const BUSY: Refusal = { status: 503, text: "too many questions at once", headers: { "retry-after": "1" } }
+const NO_QUESTION: WebRefusal = { status: 400, text: "the message is not a DNS question" }
+const BUSY: WebRefusal = { status: 503, text: "too many questions at once", headers: { "retry-after": "1" } }
 
 const sendAnswer = (response: Response, answer: Bytes): void =>
-  send(response, 200, { "content-type": DNS_TYPE, "cache-control": `max-age=${leastTtl(answer)}` }, answer)
+  send(response, {
+    status: 200,
+    headers: { "content-type": DNS_TYPE, "cache-control": `max-age=${leastTtl(answer)}` },
+    body: answer
+  })
 
 const sendReply = (response: Response, reply: DnsReply): void => {
   if (reply._tag === "Message") return sendAnswer(response, reply.bytes)
@@ -71,7 +85,7 @@ const readBody = (request: Request, response: Response, use: (body: Bytes) => vo
     length += piece.length
     if (length <= MAX_MESSAGE_BYTES) return void pieces.push(piece)
     pieces.length = 0
-    refuse(response, TOO_LARGE)
+    refuse(response, LARGE_MESSAGE)
   })
   request.on("end", () => {
     if (length <= MAX_MESSAGE_BYTES) use(Buffer.concat(pieces))
@@ -145,7 +159,7 @@ const serve = (server: Server, web: WebServer): void => {
     response.on("error", () => {})
     if (connection === undefined) return void response.destroy()
     web.open.use(connection)
-    const question = readRequest({
+    const question = readHttpQuestion({
       method: request.method,
       url: request.url,
       contentType: request.headers["content-type"],

@@ -24,7 +24,7 @@ export type RateVerdict = "send" | "slip" | "drop"
 const SLIP = 2
 
 /** `rate` is in answers a second. A clock that goes back gives nothing. */
-export const spend = (
+export const spendCredit = (
   bucket: RateBucket | undefined,
   { now, rate }: { readonly now: number; readonly rate: number }
 ): { readonly verdict: RateVerdict; readonly bucket: RateBucket } => {
@@ -35,7 +35,7 @@ export const spend = (
   return { verdict, bucket: { credit: grown, at: now, refused: refused + 1 } }
 }
 
-/** FNV-1a (Fowler, Noll, Vo), 32 bits. */
+/** FNV-1a (Fowler, Noll, Vo), 32 bits (positional: an answer takes one call a byte). */
 const hashed = (before: number, byte: number): number => Math.imul(before ^ byte, 0x01000193)
 
 const textHash = (seed: number, text: string): number => {
@@ -78,7 +78,7 @@ export class RateLimit {
     const hash = answerHash(textHash(this.#seed, network), answer) >>> 0
     const place = (hash ^ (hash >>> 16)) & (BUCKETS - 1)
     const kept = this.#buckets[place]
-    const { bucket, verdict } = spend(kept?.hash === hash ? kept : undefined, { now, rate: this.#rate })
+    const { bucket, verdict } = spendCredit(kept?.hash === hash ? kept : undefined, { now, rate: this.#rate })
     this.#buckets[place] = { ...bucket, hash }
     return verdict
   }

@@ -7,7 +7,7 @@ import type { Address } from "../../base/addresses.ts"
 import { type BindFailed, listenOn } from "../../base/listening.ts"
 import type { Certificate } from "./certificate.ts"
 import { dnsClient } from "./client.ts"
-import { OpenConnections } from "./OpenConnections.ts"
+import { ClientConnections } from "./ClientConnections.ts"
 import type { Serving } from "./serving.ts"
 import { StreamConnection } from "./StreamConnection.ts"
 
@@ -17,9 +17,9 @@ import { StreamConnection } from "./StreamConnection.ts"
 const SWEEP = "1 second"
 
 /** Connections that close for idleness, and all with the scope. */
-export const openConnections = (serving: Serving): Effect.Effect<OpenConnections, never, Scope.Scope> =>
+export const clientConnections = (serving: Serving): Effect.Effect<ClientConnections, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const open = new OpenConnections(serving.limits, serving.now)
+    const open = new ClientConnections(serving.limits, serving.now)
     yield* Effect.addFinalizer(() => Effect.sync(() => open.closeAll()))
     yield* Effect.forkScoped(Effect.schedule(Effect.sync(() => open.closeIdle()), Schedule.spaced(SWEEP)))
     return open
@@ -33,7 +33,7 @@ const SERVER_OPTIONS = { noDelay: true, allowHalfOpen: true }
 
 interface StreamServer {
   readonly serving: Serving
-  readonly open: OpenConnections
+  readonly open: ClientConnections
 }
 
 const accept = ({ open, serving }: StreamServer, { socket, transport }: {

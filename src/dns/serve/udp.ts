@@ -27,7 +27,7 @@ const MOST_UNSENT = 1_024
 const DNS_PORT = 53
 
 /** No answer goes back to these: a server would answer the answer. */
-const isBadPort = (port: number, own: number): boolean => port === 0 || (port === DNS_PORT && own === DNS_PORT)
+const isBadPort = (port: number, isOnDnsPort: boolean): boolean => port === 0 || (port === DNS_PORT && isOnDnsPort)
 
 type Limiter = (answer: Bytes, address: string) => Uint8Array | Bytes | undefined
 
@@ -124,7 +124,7 @@ export const serveUdp = (
     socket.on("message", (query, from) => {
       if (query.length < HEADER_BYTES) return dropped("short")
       if (((query[2] ?? 0) & FLAGS.QR >>> 8) !== 0) return dropped("answer")
-      if (isBadPort(from.port, own)) return dropped("port")
+      if (isBadPort(from.port, own === DNS_PORT)) return dropped("port")
       const client = dnsClient("udp", from)
       const hit = serving.cached(query, client)
       if (hit !== undefined) return send(hit, client.address, from)

@@ -1,35 +1,77 @@
-import { type Bytes, concatAll } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 
-/** Bytes of the length in front of each message (RFC 1035, section 4.2.2). */
 const LENGTH_BYTES = 2
 
-/** Takes the messages out of a stream. Chunks are joined when a message is whole: one byte at a time costs no copies. */
+/**
+ * The messages of a stream, each behind two bytes with its length (RFC 1035, section 4.2.2). At most one unfinished
+ * message is copied; others are parts of what came.
+ */
 export class MessageFrames {
-  private chunks: Array<Bytes> = []
-  private held = 0
-  private wanted = LENGTH_BYTES
-  private isInMessage = false
+  readonly #chunks: Array<Bytes> = []
+  /** Of the first chunk. */
+  #at = 0
+  #lengthRead = 0
+  #length = 0
+  #body: Uint8Array | undefined
+  #filled = 0
+
+  push(chunk: Bytes): void {
+    if (chunk.length > 0) this.#chunks.push(chunk)
+  }
+
+  /** `undefined` until a whole message is there. An empty one is not a DNS message. */
+  next(): Bytes | undefined {
+    for (;;) {
+      const chunk = this.#chunks[0]
+      if (chunk === undefined) return undefined
+      const message = this.#read(chunk)
+      if (this.#at === chunk.length) {
+        this.#chunks.shift()
+        this.#at = 0
+      }
+      if (message !== undefined) return message
+    }
+  }
 
   /** The messages that this chunk completes. */
-  push(chunk: Bytes): ReadonlyArray<Bytes> {
-    this.chunks.push(chunk)
-    this.held += chunk.length
-    if (this.held < this.wanted) return []
+  take(chunk: Bytes): ReadonlyArray<Bytes> {
+    this.push(chunk)
     const messages: Array<Bytes> = []
-    let rest: Bytes = concatAll(this.chunks)
-    while (rest.length >= this.wanted) {
-      const part = rest.subarray(0, this.wanted)
-      rest = rest.subarray(this.wanted)
-      if (this.isInMessage) messages.push(part)
-      this.wanted = this.isInMessage ? LENGTH_BYTES : (part[0] ?? 0) << 8 | (part[1] ?? 0)
-      this.isInMessage = !this.isInMessage
-    }
-    this.chunks = [rest]
-    this.held = rest.length
+    for (let next = this.next(); next !== undefined; next = this.next()) messages.push(next)
     return messages
+  }
+
+  #read(chunk: Bytes): Bytes | undefined {
+    while (this.#lengthRead < LENGTH_BYTES) {
+      if (this.#at === chunk.length) return undefined
+      this.#length = this.#length << 8 | (chunk[this.#at] ?? 0)
+      this.#at += 1
+      this.#lengthRead += 1
+    }
+    const missing = this.#length - this.#filled
+    const piece = chunk.subarray(this.#at, this.#at + missing)
+    this.#at += piece.length
+    if (piece.length === this.#length) return this.#finish(piece)
+    this.#body ??= new Uint8Array(this.#length)
+    this.#body.set(piece, this.#filled)
+    this.#filled += piece.length
+    return this.#filled === this.#length ? this.#finish(this.#body) : undefined
+  }
+
+  #finish(message: Bytes): Bytes {
+    this.#lengthRead = 0
+    this.#length = 0
+    this.#body = undefined
+    this.#filled = 0
+    return message
   }
 }
 
-/** A message with its length in front. */
-export const framed = (message: Bytes): Bytes =>
-  concatAll([Uint8Array.of(message.length >>> 8, message.length & 0xff), message])
+/** The message with its length in front. */
+export const framed = (message: Bytes): Uint8Array => {
+  const whole = new Uint8Array(LENGTH_BYTES + message.length)
+  whole[0] = message.length >>> 8
+  whole[1] = message.length
+  whole.set(message, LENGTH_BYTES)
+  return whole
+}

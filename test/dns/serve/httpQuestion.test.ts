@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
-import { readRequest } from "../../../src/dns/serve/httpQuestion.ts"
+import { readHttpQuestion } from "../../../src/dns/serve/httpQuestion.ts"
 import { leastTtl } from "../../../src/dns/serve/leastTtl.ts"
 import { answerOf, questionFor } from "./questions.ts"
 
 const head = { method: "GET", url: "/dns-query", contentType: undefined, contentLength: undefined }
 
 const statusOf = (request: Partial<Record<keyof typeof head, string>>): number | string => {
-  const question = readRequest({ ...head, ...request })
+  const question = readHttpQuestion({ ...head, ...request })
   return question._tag === "Refused" ? question.refusal.status : question._tag
 }
 
@@ -35,7 +35,7 @@ describe("a request of DNS over HTTPS", () => {
 
   it("has any message in base64url", () =>
     fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
-      const question = readRequest({ ...head, url: `/dns-query?dns=${Buffer.from(bytes).toString("base64url")}` })
+      const question = readHttpQuestion({ ...head, url: `/dns-query?dns=${Buffer.from(bytes).toString("base64url")}` })
       assert.deepStrictEqual(question._tag === "Query" ? [...question.bytes] : undefined, [...bytes])
     })))
 })

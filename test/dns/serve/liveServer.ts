@@ -5,8 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type DnsClient, type DnsReply, Responder } from "../../../src/dns/Responder.ts"
 import { type DnsListenOptions, makeServer } from "../../../src/dns/serve/DnsServer.ts"
-import { framed, FrameReader } from "../../../src/dns/serve/FrameReader.ts"
 import type { DnsLimits } from "../../../src/dns/serve/serving.ts"
+import { framed, MessageFrames } from "../../../src/dns/wire/MessageFrames.ts"
 import { TEST_CERTIFICATE, TEST_KEY } from "../../support/certificate.ts"
 import { answerOf, nameIn } from "./questions.ts"
 
@@ -93,15 +93,14 @@ export const certificateFiles = Effect.acquireRelease(
 /** A client over a stream. */
 export class StreamClient {
   readonly socket: Socket
-  readonly #reader = new FrameReader()
+  readonly #reader = new MessageFrames()
   readonly messages: Array<Uint8Array> = []
   closed = false
 
   constructor(socket: Socket) {
     this.socket = socket
     socket.on("data", (chunk: Buffer) => {
-      this.#reader.push(chunk)
-      for (let next = this.#reader.next(); next !== undefined; next = this.#reader.next()) this.messages.push(next)
+      this.messages.push(...this.#reader.take(chunk))
     })
     socket.on("error", () => {})
     socket.on("close", () => {

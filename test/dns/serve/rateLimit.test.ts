@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 import { dnsClient, networkOf } from "../../../src/dns/serve/client.ts"
-import { RateLimit, spend, truncatedAnswer } from "../../../src/dns/serve/rateLimit.ts"
+import { RateLimit, spendCredit, truncatedAnswer } from "../../../src/dns/serve/rateLimit.ts"
 import { answerOf, questionFor } from "./questions.ts"
 
 const gaps = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 200 })
@@ -9,10 +9,10 @@ const gaps = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLengt
 /** The verdicts of one bucket, after each gap in milliseconds. */
 const run = (rate: number, waits: ReadonlyArray<number>) => {
   let now = 1_000
-  let bucket: ReturnType<typeof spend>["bucket"] | undefined
+  let bucket: ReturnType<typeof spendCredit>["bucket"] | undefined
   return waits.map((wait) => {
     now += wait
-    const step = spend(bucket, { now, rate })
+    const step = spendCredit(bucket, { now, rate })
     bucket = step.bucket
     return { now, verdict: step.verdict }
   })
@@ -40,7 +40,7 @@ describe("the rate limit", () => {
   })
 
   it("gives nothing for a clock that goes back", () => {
-    const { bucket } = spend({ credit: 0, at: 5_000, refused: 0 }, { now: 1_000, rate: 10 })
+    const { bucket } = spendCredit({ credit: 0, at: 5_000, refused: 0 }, { now: 1_000, rate: 10 })
     assert.strictEqual(bucket.credit, 0)
   })
 

@@ -41,7 +41,7 @@ describe("DNS over TCP", () => {
       assert.lengthOf(client.messages, 1)
     }))
 
-  it.scoped("closes for an empty message, one without a header and one that is no question", () =>
+  it.scoped("closes for an empty message, one without a header and one that asks nothing", () =>
     Effect.gen(function*() {
       const server = yield* startServer(tcp)
       for (const bytes of [Buffer.alloc(0), Buffer.alloc(11), questionFor("drop.bit")]) {

@@ -2,7 +2,7 @@ import { dnsConnections } from "../../metrics/dnsMetrics.ts"
 import { dropped } from "./serving.ts"
 
 /** A connection of a client, over any transport but UDP. */
-export interface DnsConnection {
+export interface ClientConnection {
   readonly destroy: () => void
   /** Whether the client waits for an answer that is not ready. It must not be closed for idleness then. */
   readonly isWorking: () => boolean
@@ -17,11 +17,11 @@ interface Limits {
  * The open connections, the least recently used one first. Beyond the limit, the oldest idle one makes room (RFC 7766,
  * section 6.2.2); where none is idle, the newcomer is refused.
  */
-export class OpenConnections {
+export class ClientConnections {
   readonly #limits: Limits
   readonly #now: () => number
   /** Milliseconds of the last use. */
-  readonly #used = new Map<DnsConnection, number>()
+  readonly #used = new Map<ClientConnection, number>()
 
   constructor(limits: Limits, now: () => number) {
     this.#limits = limits
@@ -33,7 +33,7 @@ export class OpenConnections {
   }
 
   /** Whether there was room. */
-  admit(connection: DnsConnection): boolean {
+  admit(connection: ClientConnection): boolean {
     if (this.#used.size >= this.#limits.connections) {
       dropped("connections")
       const oldest = [...this.#used.keys()].find((each) => !each.isWorking())
@@ -46,11 +46,11 @@ export class OpenConnections {
   }
 
   /** No-op for a closed connection. */
-  use(connection: DnsConnection): void {
+  use(connection: ClientConnection): void {
     if (this.#used.delete(connection)) this.#used.set(connection, this.#now())
   }
 
-  remove(connection: DnsConnection): void {
+  remove(connection: ClientConnection): void {
     if (this.#used.delete(connection)) dnsConnections.set(dnsConnections.value() - 1)
   }
 
@@ -66,7 +66,7 @@ export class OpenConnections {
     for (const connection of [...this.#used.keys()]) this.#close(connection)
   }
 
-  #close(connection: DnsConnection): void {
+  #close(connection: ClientConnection): void {
     this.remove(connection)
     connection.destroy()
   }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
-import { framed, FrameReader } from "../../../src/dns/serve/FrameReader.ts"
+import { framed, MessageFrames } from "../../../src/dns/wire/MessageFrames.ts"
 
-const readAll = (reader: FrameReader): ReadonlyArray<string> => {
+const readAll = (reader: MessageFrames): ReadonlyArray<string> => {
   const found: Array<string> = []
   for (let next = reader.next(); next !== undefined; next = reader.next()) found.push(Buffer.from(next).toString("hex"))
   return found
@@ -19,13 +19,13 @@ const pieces = (bytes: Buffer, lengths: ReadonlyArray<number>): ReadonlyArray<Bu
   return found
 }
 
-describe("FrameReader", () => {
+describe("MessageFrames", () => {
   it("finds the same messages however the stream is cut", () =>
     fc.assert(fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 5 }),
       (messages, lengths) => {
-        const reader = new FrameReader()
+        const reader = new MessageFrames()
         const found = pieces(Buffer.concat(messages.map(framed)), lengths).flatMap((piece) => {
           reader.push(piece)
           return readAll(reader)
@@ -36,7 +36,7 @@ describe("FrameReader", () => {
 
   it("takes the longest message byte by byte", () => {
     const message = new Uint8Array(65_535).fill(7)
-    const reader = new FrameReader()
+    const reader = new MessageFrames()
     const found = [...framed(message)].flatMap((byte) => {
       reader.push(Uint8Array.of(byte))
       return reader.next() ?? []
@@ -46,7 +46,7 @@ describe("FrameReader", () => {
   })
 
   it("keeps what waits for room", () => {
-    const reader = new FrameReader()
+    const reader = new MessageFrames()
     reader.push(Buffer.concat([framed(Uint8Array.of(1)), framed(Uint8Array.of(2, 3)).subarray(0, 3)]))
     assert.deepStrictEqual(reader.next(), Buffer.from([1]))
     reader.push(Uint8Array.of(3))

@@ -1,22 +1,27 @@
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { isLoopback } from "../base/addresses.ts"
+import type { Chain } from "../chain/Chain.ts"
+import type { LightPart } from "../light/LightPart.ts"
+import type { NameAnswers } from "../light/NameAnswers.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
+import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import { chaosAnswer } from "./chaos.ts"
+import { makeCookies } from "./cookies.ts"
+import type { DnsClient, DnsReply } from "./exchange.ts"
+import type { DnsCounters, Forwarder, Transfers } from "./parts.ts"
+import type { DnsQuery } from "./query.ts"
+import { answerBody, emptyBody, EXTENDED_ERRORS, type ExtendedError, fitted, optFor } from "./reply.ts"
+import { notReadyText, syncFacts } from "./syncText.ts"
+import { CLASSES, META_TYPES, type RcodeName } from "./wire/codes.ts"
+import { readQuery } from "./wire/readQuery.ts"
+import type { ResponseBody } from "./wire/response.ts"
+import { makeZoneAnswers, type ServedZone, type ZoneAnswersOptions } from "./zoneAnswers.ts"
 
-/** Who asks. */
-export interface DnsClient {
-  readonly transport: "udp" | "tcp" | "tls" | "https"
-  /** An IP address, IPv4 in its own form. */
-  readonly address: string
-  readonly port: number
-}
-
-export type DnsReply =
-  | { readonly _tag: "Message"; readonly bytes: Bytes }
-  /** The messages of a zone transfer, over TCP and TLS only. */
-  | { readonly _tag: "Transfer"; readonly messages: Stream.Stream<Bytes> }
-  /** No answer at all: what came is not a question. */
-  | { readonly _tag: "Drop"; readonly reason: string }
+export type { DnsClient, DnsReply }
 
 /** One DNS message in, its answer out, whatever the transport. */
 export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
@@ -25,3 +30,168 @@ export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
   /** Never fails: every fault is an answer. */
   readonly respond: (query: Bytes, client: DnsClient) => Effect.Effect<DnsReply>
 }>() {}
+
+export interface ResponderOptions extends ZoneAnswersOptions {
+  readonly version: string
+  /** The answer to NSID and `id.server.` */
+  readonly serverId?: string | undefined
+  readonly forwarder?: Forwarder | undefined
+  readonly transfers?: Transfers | undefined
+  readonly counters: DnsCounters
+}
+
+type Parts = Chain | LightPart | NameAnswers | NameDb | SyncReporter
+
+/** Texts of failures for callers, who must not see paths of files. */
+const UNREADABLE: ExtendedError = { code: EXTENDED_ERRORS.other, text: "names cannot be read now" }
+const CUT: ExtendedError = { code: EXTENDED_ERRORS.other, text: "the value is beyond limits: a part of it is left out" }
+
+/** What is said of a query, before it becomes a message. */
+interface Said {
+  readonly rcode: RcodeName
+  readonly body: ResponseBody
+  readonly error?: ExtendedError | undefined
+}
+
+const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service, never, Parts | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { counters, forwarder, serverId, transfers, version } = options
+    const { report } = yield* SyncReporter
+    const answers = yield* makeZoneAnswers(options)
+    const clock = yield* Effect.clock
+    const cookieFor = makeCookies()
+    const cookie = (given: Bytes, { address }: DnsClient): Bytes =>
+      cookieFor(given, { address, now: clock.unsafeCurrentTimeMillis() / 1000 })
+
+    const messageFor = (
+      query: Pick<DnsQuery, "bytes" | "edns" | "questionEnd">,
+      client: DnsClient,
+      said: Said
+    ): Bytes => {
+      const { body, error, rcode } = said
+      counters.answered(rcode)
+      const opt = optFor(query, client, { rcode, error, serverId, cookie })
+      return fitted(query, client, { body, opt, isRecursive: forwarder?.serves(client) === true })
+    }
+
+    const bare = (query: DnsQuery, rcode: RcodeName, error?: ExtendedError): Said => ({
+      rcode,
+      body: emptyBody(query, rcode),
+      error
+    })
+
+    const cutError = (isCut: boolean): ExtendedError | undefined => isCut ? CUT : undefined
+
+    const isRecursive = ({ wantsRecursion }: DnsQuery, client: DnsClient): boolean =>
+      wantsRecursion && forwarder?.serves(client) === true
+
+    const cached = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
+      const read = readQuery(bytes)
+      if (read._tag !== "Query") return undefined
+      const { query } = read
+      if (query.tsigAt !== undefined || query.question.class !== CLASSES.IN) return undefined
+      if (query.edns !== undefined && query.edns.version !== 0) return undefined
+      const kept = answers.kept(query)
+      if (kept === undefined || (kept.isOpen && isRecursive(query, client))) return undefined
+      counters.cacheHit()
+      return messageFor(query, client, { ...kept, error: cutError(kept.isCut) })
+    }
+
+    const ofServer = (query: DnsQuery, { address }: DnsClient): Effect.Effect<Said> =>
+      Effect.map(report, (now) => {
+        const sync = isLoopback(address) ? syncFacts(now) : undefined
+        const answer = chaosAnswer(query.question, { version, serverId, sync })
+        if (answer === undefined) return bare(query, "REFUSED")
+        const parts = { rcode: "NOERROR", authoritative: true, answer, authority: [], additional: [] } as const
+        return { rcode: parts.rcode, body: answerBody(query, parts, undefined).body }
+      })
+
+    const ofZone = (zone: ServedZone, query: DnsQuery, client: DnsClient) =>
+      Effect.map(
+        answers.made(zone, query, client),
+        ({ isCut, isOpen, ...kept }) => ({ ...kept, isOpen, error: cutError(isCut) })
+      )
+
+    /** The answer of the zones, or one that other servers complete. */
+    const ofOthers = (parts: Forwarder, query: DnsQuery, client: DnsClient) => {
+      const { checkingDisabled, edns, question } = query
+      const own = answers.ownAnswers(query, client)
+      const completed = parts.complete(question, { ...own, dnssec: edns?.dnssec === true, checkingDisabled })
+      return Effect.map(completed, ({ answer, isForeign }): Said => ({
+        rcode: answer.rcode,
+        body: answerBody(
+          query,
+          { ...answer, authoritative: answer.authoritative && !isForeign },
+          answers.signerFor(query)
+        ).body,
+        error: cutError(answer.isCut)
+      }))
+    }
+
+    const ofNames = Effect.fnUntraced(function*(query: DnsQuery, client: DnsClient) {
+      const zone = answers.zoneOf(query.question.name)
+      const others = isRecursive(query, client) ? forwarder : undefined
+      if (zone !== undefined) {
+        const own = yield* ofZone(zone, query, client)
+        if (others === undefined || !own.isOpen) return own
+      }
+      return others === undefined ? bare(query, "REFUSED") : yield* ofOthers(others, query, client)
+    })
+
+    /** What is said of a query without TSIG. */
+    const say = (query: DnsQuery, client: DnsClient): Effect.Effect<Said> => {
+      const { edns, question } = query
+      if (edns !== undefined && edns.version !== 0) return Effect.succeed(bare(query, "BADVERS"))
+      if (question.type === META_TYPES.AXFR || question.type === META_TYPES.IXFR) {
+        return Effect.succeed(bare(query, "REFUSED"))
+      }
+      if (question.class === CLASSES.CH) return ofServer(query, client)
+      const failed = (error: ExtendedError): Said => bare(query, "SERVFAIL", error)
+      const unreadable = ({ message: reason }: Error): Effect.Effect<Said> =>
+        Effect.as(Effect.logError("names cannot be read for DNS", { reason }), failed(UNREADABLE))
+      return ofNames(query, client).pipe(
+        Effect.catchTags({
+          DnsNotReady: (why) =>
+            Effect.map(report, (now) => failed({ code: EXTENDED_ERRORS.notReady, text: notReadyText(now, why) })),
+          DnsForwardFailed: ({ message: text }) => Effect.succeed(failed({ code: EXTENDED_ERRORS.networkError, text })),
+          StorageCorrupted: unreadable,
+          StorageUnavailable: unreadable
+        }),
+        Effect.catchAllDefect((defect) =>
+          Effect.as(Effect.logError("a DNS question could not be answered", { defect }), failed(UNREADABLE))
+        )
+      )
+    }
+
+    const isForTransfers = ({ question: { type }, tsigAt }: DnsQuery): boolean =>
+      tsigAt !== undefined || type === META_TYPES.AXFR || type === META_TYPES.IXFR
+
+    const respond = (bytes: Bytes, client: DnsClient): Effect.Effect<DnsReply> =>
+      Effect.suspend(() => {
+        const read = readQuery(bytes)
+        if (read._tag === "Drop") {
+          return Effect.succeed({ ...read, reason: read.reason === "short" ? "short" : "answer" })
+        }
+        if (read._tag === "Fault") {
+          const query = { bytes, questionEnd: read.questionEnd, edns: undefined }
+          const said = { rcode: read.rcode, body: emptyBody(query, read.rcode) }
+          return Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, said) })
+        }
+        const { query } = read
+        const begun = performance.now()
+        const answer = Effect.map(say(query, client), (said): DnsReply => {
+          counters.took((performance.now() - begun) / 1000)
+          return { _tag: "Message", bytes: messageFor(query, client, said) }
+        })
+        if (!isForTransfers(query)) return answer
+        if (transfers !== undefined) return transfers.take(query, client, answer)
+        return query.tsigAt === undefined
+          ? answer
+          : Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, bare(query, "NOTAUTH")) })
+      })
+
+    return Responder.of({ cached, respond })
+  }).pipe(Effect.annotateLogs("subsystem", "dns"))
+
+export const layer = (options: ResponderOptions): Layer.Layer<Responder, never, Parts> =>
+  Layer.scoped(Responder, make(options))

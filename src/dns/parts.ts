@@ -1,9 +1,9 @@
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { Apex, DnsAnswer, Question } from "./answer.ts"
+import type { DnsClient, DnsReply } from "./exchange.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
-import type { DnsClient, DnsReply } from "./Responder.ts"
 import type { RcodeName } from "./wire/codes.ts"
 import type { WireName } from "./wire/name.ts"
 
@@ -77,12 +77,10 @@ export interface DnsCounters {
   readonly cacheBytes: (bytes: number) => void
 }
 
-/** Signs record sets of the zone. Signatures are kept per set, so most calls cost a look-up. */
-export interface ZoneSigner {
-  /** Grows when the keys change: answers made before then have other signatures. */
-  readonly generation: () => number
-  /** The keys that the apex publishes, now. */
+/** Signs record sets of the zone, at once: a signature takes microseconds, and most are kept. */
+export interface AnswerSigner {
+  /** What the apex publishes. The same array until the keys change. */
   readonly keys: () => Apex["keys"]
-  /** The RRSIG records over a set with `signs`, one for each key that signs; of a wildcard as RFC 4035 section 5.3.2 says. */
-  readonly signatures: (set: RecordSet) => RecordSet
+  /** The RRSIG records over a set with `signs`, as a set of the same owner and TTL. */
+  readonly sign: (set: RecordSet) => RecordSet
 }

@@ -1,0 +1,194 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../chain/Chain.ts"
+import { LightPart } from "../light/LightPart.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import type { ProofLevel } from "../light/proof.ts"
+import { NameDb } from "../names/NameDb.ts"
+import { type Bytes, EMPTY } from "../protocol/bytes.ts"
+import { TYPE_NUMBERS } from "../values/records.ts"
+import type { AnswerChoices, DnsAnswer } from "./answer.ts"
+import { AnswerCache, type KeptAnswer } from "./AnswerCache.ts"
+import type { DnsClient } from "./exchange.ts"
+import type { AnswerSigner, DnsCounters, ForwardOptions } from "./parts.ts"
+import type { DnsQuery } from "./query.ts"
+import { answerBody, soaTail } from "./reply.ts"
+import { META_TYPES } from "./wire/codes.ts"
+import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
+import { type Apex, SECONDS, soaSet } from "./zone/apex.ts"
+import { BIT_ORIGIN } from "./zone/suffix.ts"
+import { makeZones, type ZoneFailure } from "./zones.ts"
+import { makeZoneWatch } from "./zoneWatch.ts"
+
+export interface ZoneAnswersOptions {
+  /** `-dnsns`; empty for `this.x--nmc.bit.` */
+  readonly servers: ReadonlyArray<WireName>
+  /** Domains below which the zone is, too, unsigned: `example.org.` for `bit.example.org.` */
+  readonly suffixes: ReadonlyArray<WireName>
+  readonly requireProof: ProofLevel
+  /** Seconds of the records of names. */
+  readonly ttl: number
+  readonly serial: () => number
+  /** For `bit.` with DNSSEC. */
+  readonly signer?: AnswerSigner | undefined
+  readonly counters: Pick<DnsCounters, "cacheBytes">
+  readonly cacheBytes?: number
+}
+
+const CACHE_BYTES = 32 * 1024 * 1024
+
+/** `bit.`, or the same below a suffix. */
+export interface ServedZone {
+  readonly origin: WireName
+  readonly apex: () => Apex
+  readonly signer: AnswerSigner | undefined
+}
+
+const zonesServed = ({ serial, servers, signer, suffixes, ttl }: ZoneAnswersOptions): ReadonlyArray<ServedZone> =>
+  [ROOT, ...suffixes].flatMap((suffix) => {
+    const origin = nameOfLabels(["bit"], suffix)
+    if (origin === undefined) return []
+    const own = nameOfLabels(["this", "x--nmc"], origin) ?? origin
+    const named = servers.length === 0 ? [own] : servers
+    const mname = named[0] ?? own
+    const rname = nameOfLabels(["hostmaster"], mname) ?? mname
+    const timers = { refresh: 600, retry: 600, expire: 7_200, minimum: SECONDS.negative }
+    const ownSigner = origin === BIT_ORIGIN ? signer : undefined
+    const apex = (): Apex => ({
+      origin,
+      soa: { type: "SOA", mname, rname, serial: serial(), ...timers },
+      servers: named,
+      keys: ownSigner?.keys() ?? [],
+      ownHosts: servers.length === 0,
+      ttl
+    })
+    return [{ origin, apex, signer: ownSigner }]
+  })
+
+/** Types whose answer is another one over UDP. */
+const isShortOverUdp = (type: number): boolean => type === META_TYPES.ANY || type === TYPE_NUMBERS.RRSIG
+
+const hasSoa = ({ answer }: DnsAnswer): boolean => answer.some(({ type }) => type === TYPE_NUMBERS.SOA)
+
+/** Whether other servers may know more than this zone: of an alias that leads outside, or of a delegated name. */
+const isOpen = ({ authority, outside }: DnsAnswer): boolean =>
+  outside !== undefined || authority.some(({ type }) => type === TYPE_NUMBERS.NS)
+
+/** What the zones of the node answer, made once for all who ask the same. */
+export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
+  Effect.gen(function*() {
+    const { params } = yield* Chain
+    const answers = yield* NameAnswers
+    const part = yield* LightPart
+    const commits = yield* (yield* NameDb).commits
+    const { counters, requireProof, signer } = options
+    const cache = new AnswerCache(options.cacheBytes ?? CACHE_BYTES)
+    const watch = yield* makeZoneWatch({ cache, answers, part, commits })
+    const zones = makeZones({ answers, params, requireProof })
+    const served = zonesServed(options)
+    let keys = signer?.keys()
+
+    const zoneOf = (name: WireName): ServedZone | undefined => served.find(({ origin }) => isAtOrBelow(name, origin))
+
+    /** Whether the client wants signatures, and the zones may have some. */
+    const wantsProof = ({ edns }: DnsQuery): boolean => signer !== undefined && edns?.dnssec === true
+
+    const keyOf = (query: DnsQuery): string =>
+      query.question.name + String.fromCharCode(query.question.type, wantsProof(query) ? 1 : 0)
+
+    const choicesOf = (query: DnsQuery, { signer: own }: ServedZone, { transport }: DnsClient): AnswerChoices => ({
+      proof: own !== undefined && wantsProof(query),
+      minimalAny: transport === "udp"
+    })
+
+    /** SOA of negative answers with the serial of now, by zone and whether it is signed. */
+    const tails = new Map<string, { readonly serial: number; readonly bytes: Bytes }>()
+
+    const tailFor = (query: DnsQuery, serial: number): Bytes => {
+      const zone = zoneOf(query.question.name)
+      if (zone === undefined) return EMPTY
+      const own = wantsProof(query) ? zone.signer : undefined
+      const place = `${own === undefined ? "" : "signed "}${zone.origin}`
+      const known = tails.get(place)
+      if (known?.serial === serial) return known.bytes
+      const { bytes } = soaTail(soaSet(zone.apex(), SECONDS.negative), own)
+      tails.set(place, { serial, bytes })
+      return bytes
+    }
+
+    /** The serial of a negative answer is that of now: secondaries and tests compare it. */
+    const renewed = (query: DnsQuery, kept: KeptAnswer): KeptAnswer | undefined => {
+      const serial = options.serial()
+      if (kept.soaBytes === 0 || kept.soaSerial === serial) return kept
+      const tail = tailFor(query, serial)
+      if (tail.length !== kept.soaBytes) return undefined
+      kept.body.bytes.set(tail, kept.body.bytes.length - tail.length)
+      kept.soaSerial = serial
+      return kept
+    }
+
+    const noteChanges = (): number => {
+      const now = signer?.keys()
+      if (now !== keys) {
+        keys = now
+        tails.clear()
+        cache.clear(watch.moment())
+      }
+      return watch.moment()
+    }
+
+    const kept = (query: DnsQuery): KeptAnswer | undefined => {
+      noteChanges()
+      const found = cache.get(keyOf(query), watch.state())
+      return found && renewed(query, found)
+    }
+
+    const made = (zone: ServedZone, query: DnsQuery, client: DnsClient): Effect.Effect<KeptAnswer, ZoneFailure> =>
+      Effect.suspend(() => {
+        const moment = noteChanges()
+        const apex = zone.apex()
+        const choices = choicesOf(query, zone, client)
+        const { question } = query
+        return Effect.map(zones.answer({ apex, question, choices }), ({ answer, denies, from, to }) => {
+          const { body, soaBytes } = answerBody(query, answer, choices.proof ? zone.signer : undefined)
+          const found: KeptAnswer = {
+            body,
+            rcode: answer.rcode,
+            isCut: answer.isCut,
+            isOpen: isOpen(answer),
+            denies,
+            soaBytes,
+            soaSerial: apex.soa.serial,
+            sources: answer.sources,
+            moment,
+            from,
+            to
+          }
+          if (!isShortOverUdp(question.type) && !hasSoa(answer)) {
+            cache.put(keyOf(query), found)
+            counters.cacheBytes(cache.bytes)
+          }
+          return found
+        })
+      })
+
+    /** For the forwarder, which asks about one name after another. */
+    const ownAnswers = (
+      query: DnsQuery,
+      client: DnsClient
+    ): Pick<ForwardOptions<ZoneFailure>, "inZone" | "own"> => ({
+      inZone: (name) => zoneOf(name) !== undefined,
+      own: (question) => {
+        const zone = zoneOf(question.name)
+        return zone === undefined
+          ? Effect.dieMessage("a name outside the zones")
+          : Effect.map(
+            zones.answer({ apex: zone.apex(), question, choices: choicesOf(query, zone, client) }),
+            ({ answer }) => answer
+          )
+      }
+    })
+
+    const signerFor = (query: DnsQuery): AnswerSigner | undefined => wantsProof(query) ? signer : undefined
+
+    return { zoneOf, kept, made, ownAnswers, signerFor }
+  })

@@ -55,7 +55,12 @@ const MailEntry = Schema.Struct({
   mine: Schema.Boolean,
   renewed: Schema.Boolean,
   pending: Schema.Boolean,
-  outlook: Schema.optional(Schema.Struct({ state: Schema.String, text: Schema.String }))
+  outlook: Schema.optional(Schema.Struct({
+    state: Schema.String,
+    text: Schema.String,
+    txid: Schema.optional(Schema.String),
+    wallet: Schema.optional(Schema.String)
+  }))
 })
 
 const NOTICES = {

@@ -57,6 +57,11 @@ export interface ExpiringPage {
   readonly clock: NameClock
 }
 
+export interface OwnedOutlook extends NameOutlook {
+  /** The name of its wallet, if several are loaded. */
+  readonly wallet: string | undefined
+}
+
 /** Names before their expiry: of all owners, of one, of the loaded wallets, or watched. */
 export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNames, {
   readonly list: (query: ExpiringQuery) => Effect.Effect<ExpiringPage, WrongQuery | StorageFailure>
@@ -69,7 +74,7 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
    * Of all names of the loaded wallets that they still own or have lost, by the height of the record: one wallet may
    * have lost a name that another has registered since.
    */
-  readonly outlooks: Effect.Effect<ReadonlyArray<NameOutlook>>
+  readonly outlooks: Effect.Effect<ReadonlyArray<OwnedOutlook>>
   /** Whether a loaded wallet still searches the chain for its keys, so that its names may be missing. */
   readonly isSearching: () => boolean
 }>() {}
@@ -79,7 +84,7 @@ const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
 
 /** By name: each with the outlook of its last record. */
-export const outlooksByName = (outlooks: ReadonlyArray<NameOutlook>): ReadonlyMap<NameKey, NameOutlook> =>
+export const outlooksByName = (outlooks: ReadonlyArray<OwnedOutlook>): ReadonlyMap<NameKey, OwnedOutlook> =>
   new Map(outlooks.map((each) => [nameKey(each.name), each]))
 
 /** A wallet's names with their last confirmed operation. */
@@ -195,7 +200,13 @@ const make = (
       isRenewed: ({ address, name }) =>
         wallets.loaded().some(({ keys, names: own }) => keys.own(address)?.spendable === true && own.isRenewed(name)),
       outlooks: Effect.map(
-        Effect.suspend(() => Effect.forEach(wallets.loaded(), ({ names: own }) => own.outlooks)),
+        Effect.suspend(() => {
+          const loaded = wallets.loaded()
+          return Effect.forEach(loaded, ({ name, names: own }) => {
+            const wallet = loaded.length > 1 ? name : undefined
+            return Effect.map(own.outlooks, (all) => all.map((each): OwnedOutlook => ({ ...each, wallet })))
+          })
+        }),
         (all) => [
           ...new Map(
             all.flat().filter(({ outlook: { state } }) => state !== "given").sort((a, b) => a.height - b.height)

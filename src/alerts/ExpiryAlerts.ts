@@ -17,10 +17,9 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { nameField } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import type { NameOutlook } from "../wallet/names/WalletNames.ts"
 import type { WordedOutlook } from "./advice.ts"
 import { AlertFile } from "./AlertFile.ts"
-import { ExpiringNames, outlooksByName } from "./ExpiringNames.ts"
+import { ExpiringNames, outlooksByName, type OwnedOutlook } from "./ExpiringNames.ts"
 import { AlertMail } from "./mail/AlertMail.ts"
 import { countWithin, dueLosses, dueNotices, type ExpiryNotice } from "./notices.ts"
 import { WatchList } from "./WatchList.ts"
@@ -41,12 +40,17 @@ export interface ExpiryAlertsOptions {
   readonly isPending: (name: Bytes) => boolean
 }
 
-const worded = ({ outlook }: NameOutlook): WordedOutlook => ({ state: outlook.state, text: outlookText(outlook) })
+const worded = ({ outlook, wallet }: OwnedOutlook): WordedOutlook => ({
+  state: outlook.state,
+  text: outlookText(outlook),
+  ...outlook.txid === undefined ? {} : { txid: outlook.txid },
+  ...wallet === undefined ? {} : { wallet }
+})
 
 /** None for a record of another owner, who may have registered a name that the wallet lost. */
 const outlookOf = (
   { height, name }: Pick<ExpiryNotice, "height" | "name">,
-  outlooks: ReadonlyMap<NameKey, NameOutlook>
+  outlooks: ReadonlyMap<NameKey, OwnedOutlook>
 ): WordedOutlook | undefined => {
   const known = outlooks.get(nameKey(name))
   return known?.height === height ? worded(known) : undefined
@@ -87,7 +91,7 @@ export const runExpiryAlerts = (
 
     const log = (
       due: ReadonlyArray<ExpiryNotice>,
-      outlooks: ReadonlyMap<NameKey, NameOutlook>
+      outlooks: ReadonlyMap<NameKey, OwnedOutlook>
     ): Effect.Effect<void> =>
       Effect.gen(function*() {
         for (const notice of due.slice(0, MOST_LOGGED)) {

@@ -1,5 +1,5 @@
 import { actOf } from "../base/outlookWords.ts"
-import { ownerCommand, type OwnerWord } from "../base/ownerCommands.ts"
+import { cliOf, ownerCommand, type OwnerWord } from "../base/ownerCommands.ts"
 import { escapeUnsafe } from "../base/safeText.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
@@ -7,8 +7,6 @@ import { encodeText } from "../protocol/nameText.ts"
 import { readName } from "../values/readName.ts"
 
 /** What texts for owners (calendars, mail) say about a name: its form, and how to renew it. */
-
-const CLI = "svcd-cli"
 
 /** Bytes shown of a name beyond the rules, which a coinbase can write. */
 const SHOWN_BYTES = 64
@@ -30,24 +28,26 @@ const isTyped = (text: string): boolean => {
 }
 
 /** A command for the owner. Other names are in hex, so that no owner can inject a command. */
-const commandOf = (word: OwnerWord, name: Bytes): string => {
+const commandOf = (word: OwnerWord, name: Bytes, cli: string): string => {
   const text = encodeText(name, "ascii")
   const isPlain = text !== undefined && PLAIN.test(text) && isTyped(text)
-  return ownerCommand(CLI, word, { hex: toHex(name), text: isPlain ? text : undefined })
+  return ownerCommand(cli, word, { hex: toHex(name), text: isPlain ? text : undefined })
 }
 
-export const renewalCommand = (name: Bytes): string => commandOf("renew", name)
+export const renewalCommand = (name: Bytes, wallet?: string): string => commandOf("renew", name, cliOf(wallet))
 
 /** The owner of a name, as far as a node knows. */
 export interface Custody {
   readonly mine: boolean
   readonly renewed: boolean
+  /** Its wallet, if several are loaded. */
+  readonly wallet?: string | undefined
 }
 
 /** What the reader can do to keep the name from expiring. */
-export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string => {
+export const renewalAdvice = (name: Bytes, { mine, renewed, wallet }: Custody): string => {
   if (!mine) return "No wallet of this node has it, so its owner must renew it."
-  const command = renewalCommand(name)
+  const command = renewalCommand(name, wallet)
   return renewed
     ? "Its wallet renews it automatically two weeks before, if the wallet has coins and is unlocked. " +
       `To renew it at once: ${command}`
@@ -58,22 +58,29 @@ export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string =
 export interface WordedOutlook {
   readonly state: string
   readonly text: string
+  /** Of an unconfirmed renewal. */
+  readonly txid?: string | undefined
+  /** Its wallet, if several are loaded. */
+  readonly wallet?: string | undefined
 }
 
-const actAdvice = (name: Bytes, state: string): string => {
+const actAdvice = (name: Bytes, { state, txid, wallet }: WordedOutlook): string => {
+  const cli = cliOf(wallet)
   switch (actOf(state)) {
     case "unlock":
-      return `To unlock the wallet for renewals: ${CLI} unlock -renewals`
+      return `To unlock the wallet for renewals: ${cli} unlock -renewals`
     case "sign":
-      return `${CLI} name_renewals shows its PSBT. Sign it on the other machine, and send it with ${CLI} sendpsbt PSBT`
+      return `${cli} name_renewals shows its PSBT. Sign it on the other machine, and send it with ${cli} sendpsbt PSBT`
     case "fund":
-      return `For an address to send coins to: ${CLI} receive`
+      return `For an address to send coins to: ${cli} receive`
     case "renew":
-      return `To renew it at once: ${renewalCommand(name)}`
+      return `To renew it at once: ${renewalCommand(name, wallet)}`
     case "raise-fee":
-      return "If it stays so, raise the fee of its transaction."
+      return txid === undefined
+        ? "If it stays so, raise the fee of its transaction."
+        : `To raise its fee, if it stays so: ${cli} bumpfee ${txid}`
     case "register":
-      return `To register it again: ${commandOf("register", name)}`
+      return `To register it again: ${commandOf("register", name, cli)}`
     case undefined:
       return ""
   }
@@ -87,7 +94,7 @@ export const noticeAdvice = (
     readonly outlook?: WordedOutlook | undefined
   }
 ): string => {
-  if (outlook !== undefined) return `It ${escapeUnsafe(outlook.text)}. ${actAdvice(name, outlook.state)}`.trimEnd()
+  if (outlook !== undefined) return `It ${escapeUnsafe(outlook.text)}. ${actAdvice(name, outlook)}`.trimEnd()
   return pending
     ? "An operation on it is unconfirmed. If it stays so, raise its fee."
     : renewalAdvice(name, custody)

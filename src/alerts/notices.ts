@@ -80,11 +80,11 @@ export interface ToldLoss {
 const lossKey = ({ height, name }: ToldLoss): string => `${height} ${nameKey(name)}`
 
 /** The losses to report, and all reported ones including these. Those that the owner has acknowledged are not reported. */
-export const dueLosses = (
+export const dueLosses = <A extends NameOutlook>(
   told: ReadonlyArray<ToldLoss>,
-  outlooks: ReadonlyArray<NameOutlook>,
+  outlooks: ReadonlyArray<A>,
   { params, tipHeight }: NameClock
-): { readonly due: ReadonlyArray<NameOutlook>; readonly told: ReadonlyArray<ToldLoss> } => {
+): { readonly due: ReadonlyArray<A>; readonly told: ReadonlyArray<ToldLoss> } => {
   // A loss alarms for one life of a name.
   const since = tipHeight - expirationDepth(tipHeight, params)
   const kept = told.filter(({ height }) => expiryHeight(height, params) > since)

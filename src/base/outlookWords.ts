@@ -56,6 +56,8 @@ export interface OwnOutlook {
   readonly until?: number | undefined
   /** For `failing`. */
   readonly reason?: string | undefined
+  /** For `pending`: the transaction of the renewal, as displayed. */
+  readonly txid?: string | undefined
   /** Whether the owner turned its renewal off. */
   readonly off?: boolean | undefined
 }

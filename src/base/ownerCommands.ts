@@ -2,6 +2,12 @@ import { shellWord } from "./safeText.ts"
 
 /** The commands for the owner of a name, in the texts of the daemon and of svcd-cli. */
 
+export const CLI = "svcd-cli"
+
+/** How a command begins that is about a wallet; `undefined` for the only one. */
+export const cliOf = (wallet: string | undefined): string =>
+  wallet === undefined ? CLI : `${CLI} -rpcwallet ${shellWord(wallet)}`
+
 const METHODS = { renew: "name_renew", register: "name_autoregister", dismiss: "name_acknowledge" } as const
 
 export type OwnerWord = keyof typeof METHODS

@@ -1,3 +1,4 @@
+import { cliOf } from "../base/ownerCommands.ts"
 import { COOKIE_USER } from "../config/cookie.ts"
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
@@ -31,6 +32,9 @@ export interface FrameOf extends PlainFrame {
   /** The warning about names in danger; `undefined` without any. */
   readonly danger?: Html | undefined
 }
+
+/** How a command begins that is about the wallet of the page; without a flag for wallet.json. */
+export const deskCli = ({ wallet }: Pick<FrameOf, "wallet">): string => cliOf(wallet === "" ? undefined : wallet)
 
 export interface DeskContent {
   readonly status?: number

@@ -21,7 +21,7 @@ import { titleName, visible } from "../web/visible.ts"
 import { AS_HEX, NAME_AS_HEX, type OwnName, type RegistrationRow } from "./answers.ts"
 import { type Calls, unclear, unless } from "./calls.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
-import { alertView, card } from "./frame.ts"
+import { alertView, card, deskCli } from "./frame.ts"
 import { nmc } from "./money.ts"
 import { bytesOfHex, expiryOf, ifTimed, listedHex, nameHeading, recordView, renewedBy, stepView } from "./nameViews.ts"
 import { actView, formerView, ownRow } from "./ownNames.ts"
@@ -134,9 +134,9 @@ export const ownNamesPage: DeskHandler = (visit) =>
             )
           }</ul>${
             hidden > 0 &&
-            html`<p class="muted">${
-              quantityOf(hidden, "failed registration")
-            } not shown: <code>svcd-cli registrations -all</code> lists all.</p>`
+            html`<p class="muted">${quantityOf(hidden, "failed registration")} not shown: <code class="break">${
+              deskCli(visit.frame)
+            } registrations -all</code> lists all.</p>`
           }`
         )
       }<section class="card"><h2>Own names</h2>${
@@ -278,7 +278,8 @@ export const namePage: DeskHandler = (visit) =>
         )
       }${
         expired
-          ? outlook?.state === "free" && html`<p class="buttons">${actView(record, outlook)}</p>`
+          ? outlook?.state === "free" &&
+            html`<p class="buttons">${actView({ ...record, wallet: visit.wallet }, outlook)}</p>`
           : actsView(visit, { hex, name, isPending: pending.length > 0 })
       }<section class="card"><h2>${expired ? "Last value" : "Value"}</h2>${
         valueView(value, true, nameLink(name))

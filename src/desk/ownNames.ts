@@ -10,7 +10,7 @@ import { shortValue } from "../web/valueView.ts"
 import { titleName, visible } from "../web/visible.ts"
 import { NAME_AS_HEX, type OwnName } from "./answers.ts"
 import { deskLink, ownNameLink } from "./deskLinks.ts"
-import { card } from "./frame.ts"
+import { card, deskCli } from "./frame.ts"
 import { bytesOfHex, ifTimed, lifeOf, listedHex } from "./nameViews.ts"
 import { type DeskVisit, tokenField } from "./visit.ts"
 
@@ -22,7 +22,10 @@ type Alert = ResultOf<typeof NAME_ALERTS>["names"][number]
 const BLOCK_SECONDS = 600
 
 /** One obvious act, where one helps. `one`: renews this name alone, in a form of the list. */
-export const actView = ({ name: hex = "" }: Pick<OwnName, "name">, { state }: Pick<Outlook, "state">): Html => {
+export const actView = (
+  { name: hex = "", wallet }: Pick<OwnName, "name"> & { readonly wallet: string | undefined },
+  { pending_txid: txid, state }: Pick<Outlook, "pending_txid" | "state">
+): Html => {
   const name = bytesOfHex(hex)
   const of = html`<span class="out"> ${titleName(name)}</span>`
   switch (actOf(state)) {
@@ -35,7 +38,9 @@ export const actView = ({ name: hex = "" }: Pick<OwnName, "name">, { state }: Pi
     case "sign":
       return html`<a class="button" href="${deskLink("sign")}">Sign its renewal</a>`
     case "raise-fee":
-      return html`<span class="hint">If no block takes it: <code>svcd-cli bumpfee TXID</code> raises its fee.</span>`
+      return html`<span class="hint">If no block takes it: <code class="break">${deskCli({ wallet })} bumpfee ${
+        txid ?? "TXID"
+      }</code> raises its fee.</span>`
     case "register":
       return html`<a class="button" href="${deskLink("register", { hex })}">Register again${of}</a>`
     default:
@@ -68,7 +73,7 @@ export const ownRow = (each: OwnName, { frame, isChanging }: OwnRow): Html => {
   }" aria-label="${`Life left of ${titleName(name)}`}"></progress><span class="own-state">${
     isChanging && html`<span class="badge busy">changing</span> `
   }${outlook !== undefined && visible(outlook.text)}</span><span class="own-act">${
-    outlook !== undefined && outlook.urgency !== "ok" && actView(each, outlook)
+    outlook !== undefined && outlook.urgency !== "ok" && actView({ ...each, wallet: frame.wallet }, outlook)
   }</span></li>`
 }
 
@@ -87,7 +92,9 @@ export const formerView = (names: ReadonlyArray<OwnName>): Html =>
             each.outlook === undefined
               ? each.expired ? "expired" : "has another owner"
               : visible(each.outlook.text)
-          }${each.outlook?.state === "free" && html` ${actView(each, each.outlook)}`}</span></li>`
+          }${
+            each.outlook?.state === "free" && html` ${actView({ ...each, wallet: undefined }, each.outlook)}`
+          }</span></li>`
         )
       }</ul></details>`
     )

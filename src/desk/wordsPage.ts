@@ -6,7 +6,7 @@ import { redirect } from "../web/document.ts"
 import { day } from "../web/format.ts"
 import { type Html, html, NOTHING } from "../web/html.ts"
 import { deskLink, deskPlace } from "./deskLinks.ts"
-import { alertView, card, field, linksTo } from "./frame.ts"
+import { alertView, card, deskCli, field, linksTo } from "./frame.ts"
 import { needsPassphrase, passphraseField, whileOpen } from "./openWallet.ts"
 import {
   deskAnswer,
@@ -59,11 +59,13 @@ const checkForm = (visit: DeskVisit, state: WalletState, { passphrase = [], plac
     needsPassphrase("all", state) && passphraseField({ unlocks: "all", wrong: passphrase })
   }<button class="primary" type="submit">Check the words</button></form>`
 
-const standOf = ({ info }: WalletState): Html =>
+const standOf = ({ frame }: DeskVisit, { info }: WalletState): Html =>
   info.phrase_kept === undefined
     ? alertView(
       "busy",
-      html`This wallet has no seed phrase. Back up its file with <code>svcd-cli backup FILE</code>.`
+      html`This wallet has no seed phrase. Back up its file with <code class="break">${
+        deskCli(frame)
+      } backup FILE</code>.`
     )
     : info.phrase_checked !== undefined
     ? alertView("good", `You verified your seed phrase on ${day(info.phrase_checked)}.`)
@@ -82,12 +84,14 @@ const view = (visit: DeskVisit, state: WalletState, asked: Asked) => {
     title: "Recovery words",
     at: "words",
     status: isWrong ? 400 : 200,
-    main: html`<h1>Recovery words</h1>${!isWrong && standOf(state)}${
+    main: html`<h1>Recovery words</h1>${!isWrong && standOf(visit, state)}${
       info.phrase_kept === undefined
         ? NOTHING
         : html`<section class="card"><h2>Write them down</h2><p>These words are your seed phrase. They alone restore your coins and names on another machine, and anyone who has them can take both. Write them on paper, and keep the paper away from the machine.</p><ol class="steps"><li>On the node's machine, as the user that runs svcd, show the words: <code class="break">${
           exportCommand(visit, state)
-        }</code></li><li>Write them down with their numbers.</li><li>Enter three of them below.</li></ol><p class="muted">The desk does not show the words, because a browser may leave traces on disk. A copy of the wallet file, made with <code>svcd-cli backup FILE</code>, also restores the wallet.</p></section>${
+        }</code></li><li>Write them down with their numbers.</li><li>Enter three of them below.</li></ol><p class="muted">The desk does not show the words, because a browser may leave traces on disk. A copy of the wallet file, made with <code class="break">${
+          deskCli(visit.frame)
+        } backup FILE</code>, also restores the wallet.</p></section>${
           info.phrase_checked === undefined || isWrong
             ? card("Check them", form)
             : card("Check them again", html`<details><summary>With three other words</summary>${form}</details>`)

@@ -24,7 +24,7 @@ const ACTS: Readonly<Record<NonNullable<ReturnType<typeof actOf>>, string>> = {
   unlock: "href=\"./desk/wallet\">Unlock for renewals",
   fund: "href=\"./desk/receive\">Receive coins",
   renew: `name="one" value="${NAME}">Renew`,
-  "raise-fee": "<code>svcd-cli bumpfee TXID</code> raises its fee",
+  "raise-fee": "<code class=\"break\">svcd-cli bumpfee TXID</code> raises its fee",
   sign: "href=\"./desk/sign\">Sign its renewal",
   register: `href="./desk/register?hex=${NAME}">Register again`
 }

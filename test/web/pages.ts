@@ -121,7 +121,10 @@ export const pagesOf = (
       })),
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
-      Effect.provideService(ExpiringNames, { ...expiring, outlooks: Effect.succeed(outlooks) }),
+      Effect.provideService(ExpiringNames, {
+        ...expiring,
+        outlooks: Effect.succeed(outlooks.map((each) => ({ ...each, wallet: undefined })))
+      }),
       Effect.provide(servicesOf(givenChain ?? chain)),
       Effect.provideService(Mempool, givenPool ?? pool),
       Effect.provideService(FeeEstimator, givenFees ?? fees),

@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { join } from "node:path"
 import { formatHostPort, isLoopback } from "../../base/addresses.ts"
+import { cliOf } from "../../base/ownerCommands.ts"
 import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { absolutePath, type SettingsInput } from "../../config/gather.ts"
@@ -24,7 +25,7 @@ import {
   type RpcUnreachable
 } from "../../rpc/RpcClient.ts"
 
-import { cliOf, NAME } from "./outcome.ts"
+import { NAME } from "./outcome.ts"
 
 export interface DaemonOptions {
   readonly connection: ConnectionSettings

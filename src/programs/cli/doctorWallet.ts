@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import { cliOf } from "../../base/ownerCommands.ts"
 import { quantityOf } from "../../base/quantities.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/recoveryWords.ts"
 import { quoted, shellWord } from "../../base/safeText.ts"
@@ -9,7 +10,7 @@ import { askEach } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
-import { cliOf, NAME } from "./outcome.ts"
+import { NAME } from "./outcome.ts"
 import { dangerRemedy, isLostName, type NameAlert, needsOwner, toldOutlook } from "./outlooks.ts"
 import {
   IN_HEX,

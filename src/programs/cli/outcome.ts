@@ -1,18 +1,15 @@
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
+import { CLI } from "../../base/ownerCommands.ts"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
-import { escapeUnsafe, quoted, shellWord } from "../../base/safeText.ts"
+import { escapeUnsafe, quoted } from "../../base/safeText.ts"
 import type { SettingsInput } from "../../config/gather.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
 import type { Prompt } from "../tool/prompt.ts"
 import { looksSecret } from "../tool/secrets.ts"
 
-export const NAME = "svcd-cli"
-
-/** How a remedy begins that is about a wallet; `undefined` for the only one. */
-export const cliOf = (wallet: string | undefined): string =>
-  wallet === undefined ? NAME : `${NAME} -rpcwallet ${shellWord(wallet)}`
+export const NAME = CLI
 
 /** For texts that svcd-cli shares with the daemon and the pages. */
 export const ofWallet = (text: string, { cli }: { readonly cli: string }): string =>

@@ -1,8 +1,7 @@
 import { actOf, isAlarming, isLostState, outlookColumn } from "../../base/outlookWords.ts"
-import { ownerCommand } from "../../base/ownerCommands.ts"
+import { cliOf, ownerCommand } from "../../base/ownerCommands.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { at, objectsOf, textAt } from "./jsonText.ts"
-import { cliOf } from "./outcome.ts"
 import { type OwnNameEntry, ownNamesOf, type Shown, shownBytes } from "./ownNames.ts"
 import type { Colour } from "./table.ts"
 
@@ -13,12 +12,14 @@ export interface ToldOutlook {
   readonly urgency: string
   readonly text: string
   readonly acknowledged: boolean
+  /** Of an unconfirmed renewal. */
+  readonly txid?: string | undefined
 }
 
 const readOutlook = (said: Json | undefined): ToldOutlook | undefined => {
   const [state, text, urgency] = [textAt(said, "state"), textAt(said, "text"), textAt(said, "urgency")]
   if (state === undefined || text === undefined || urgency === undefined) return undefined
-  return { state, text, urgency, acknowledged: at(said, "acknowledged") === true }
+  return { state, text, urgency, acknowledged: at(said, "acknowledged") === true, txid: textAt(said, "pending_txid") }
 }
 
 /** `undefined` while the daemon is syncing, and from a daemon that does not judge. */
@@ -47,7 +48,7 @@ export const alertsOf = (answer: Json | undefined): ReadonlyArray<NameAlert> =>
 
 /** `cli` begins the command: svcd-cli, with the flag for the wallet if there are several. */
 export const dangerRemedy = (
-  { name, outlook: { state } }: Pick<NameAlert, "name" | "outlook">,
+  { name, outlook: { state, txid } }: Pick<NameAlert, "name" | "outlook">,
   cli: string
 ): string => {
   const known = `"${ownerCommand(cli, "dismiss", name)}" ends this warning`
@@ -61,7 +62,9 @@ export const dangerRemedy = (
     case "renew":
       return `"${ownerCommand(cli, "renew", name)}" renews it now`
     case "raise-fee":
-      return "raise the fee of its transaction if it stays so"
+      return txid === undefined
+        ? "raise the fee of its transaction if it stays so"
+        : `if it stays so, "${cli} bumpfee ${txid}" raises the fee`
     case "register":
       return `"${ownerCommand(cli, "register", name)}" registers it; ${known}`
     default:

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { cliOf } from "../../base/ownerCommands.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "../../base/quantities.ts"
 import { BEYOND_REMEDY, beyondText, FEW_REMEDY, fewLeftText } from "../../base/recoveryWords.ts"
 import { UNSEEN_WORDS } from "../../base/recoveryWords.ts"
@@ -13,7 +14,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { askEach, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
-import { cliOf, ofWallet, type Screen } from "./outcome.ts"
+import { ofWallet, type Screen } from "./outcome.ts"
 import { alertLine, ALERTS_IN_HEX, alertsOf, needsOwner, toldOutlook } from "./outlooks.ts"
 import {
   IN_HEX,

@@ -118,6 +118,7 @@ export const OUTLOOK_MEMBERS = {
   locks_at: Schema.optional(
     Result.time("For locked: when an unlocked wallet locks, before the renewal is due; missing if it is locked")
   ),
+  pending_txid: Schema.optional(Result.hex("For pending: the transaction of the renewal, for bumpfee")),
   acknowledged: Schema.optional(
     Result.boolean("true if the owner knows of this (name_acknowledge), so that nothing warns of it; otherwise missing")
   )
@@ -130,6 +131,7 @@ export const outlookJson = (
   urgency: outlook.urgency,
   text: outlookText(outlook),
   locks_at: outlook.until,
+  pending_txid: outlook.txid,
   acknowledged: acknowledged ? true : undefined
 })
 

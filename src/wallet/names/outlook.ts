@@ -26,6 +26,8 @@ export interface NameFacts {
   readonly renewal: "on" | "unset" | "off"
   /** The unconfirmed operation on the name, if any, and whether it leaves the name with the wallet. */
   readonly pending: "none" | "own" | "away"
+  /** Its transaction, as displayed. */
+  readonly pendingTxid?: string | undefined
   /** Whether the coins suffice for this renewal and those that are due before. */
   readonly paid: boolean
   /** Why the last attempt to renew it failed. */
@@ -53,7 +55,7 @@ const LOST = { nobody: "free", other: "taken", unknown: "expired" } as const
 const lastDay = ({ expiry }: ConsensusParams): number => expiry === "regtest" ? 1 : 144
 
 export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook => {
-  const { elsewhere, failure, mine, paid, pending, renewal, since, spendable } = facts
+  const { elsewhere, failure, mine, paid, pending, pendingTxid, renewal, since, spendable } = facts
   const { height, lock, now, params } = context
   const left = blocksToExpiry(facts, { tipHeight: height, params })
   const depth = expirationDepth(height, params)
@@ -74,7 +76,8 @@ export const outlookOf = (facts: NameFacts, context: OutlookContext): OwnOutlook
     return {
       state: "pending",
       urgency: left <= lastDay(params) ? "alarm" : left <= nowWithin(depth) ? "warning" : "ok",
-      left
+      left,
+      ...pendingTxid === undefined ? {} : { txid: pendingTxid }
     }
   }
   const urgency: Urgency = left <= nowWithin(depth) ? "alarm" : isDue ? "warning" : "notice"

@@ -4,7 +4,7 @@ import { unixTime } from "../../base/clock.ts"
 import { isAlarming, isLostState, isMoreUrgent } from "../../base/outlookWords.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { type AcknowledgedEntry, MAX_ACKNOWLEDGED } from "../keys/registrationEntry.ts"
@@ -41,12 +41,17 @@ const sizeOf = ({ name, operation }: WalletName): number =>
   RENEWAL_SIZE + name.length + (operation.op === "name_new" ? 0 : operation.value.length)
 
 /** Whether an operation in the mempool gives the name away; the last one counts. */
-const pendingOf = ({ keys, mempool }: NameParts, key: NameKey): NameFacts["pending"] => {
+const pendingOf = (
+  { keys, mempool }: NameParts,
+  key: NameKey
+): Pick<NameFacts, "pending" | "pendingTxid"> => {
   const last = mempool.pending(key).findLast(({ name }) =>
     name !== undefined && name.script.operation.op !== "name_new"
   )
-  if (last?.name === undefined) return "none"
-  return keys.own(last.name.script.address) === undefined ? "away" : "own"
+  if (last?.name === undefined) return { pending: "none" }
+  return keys.own(last.name.script.address) === undefined
+    ? { pending: "away" }
+    : { pending: "own", pendingTxid: displayHash(last.transaction.txid) }
 }
 
 /** A missing or old record means that names.db is behind the wallet. */
@@ -96,7 +101,7 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
       const paid = coins >= cost
       // Coins for renewals that are due now are not there for later ones.
       const isDue = requested.has(key) || left <= renewalWindow(height, params)
-      const isNext = mine && !isLost && isOn && pending === "none" && isDue
+      const isNext = mine && !isLost && isOn && pending.pending === "none" && isDue
       if (isNext && paid) coins -= cost
       const outlook = outlookOf({
         height: made,
@@ -104,7 +109,7 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
         spendable: keys.own(last.script)?.spendable === true,
         elsewhere: !document.privateKeys,
         renewal: isOn ? "on" : ownSetting(document, name) === false ? "off" : "unset",
-        pending,
+        ...pending,
         paid,
         failure: isDue ? lastFailures.get(key) : undefined,
         since: isLost ? yield* sinceOf(parts, last) : "unknown"

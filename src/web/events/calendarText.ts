@@ -11,9 +11,11 @@ import type { Height } from "../../protocol/keys.ts"
 /** Expiring names as an iCalendar, RFC 5545 and 7986. */
 
 export interface CalendarName extends ExpiringName {
-  /** Whether a loaded wallet has it, and renews it by itself. */
+  /** Whether a loaded wallet has it, and renews it automatically. */
   readonly mine: boolean
   readonly renewed: boolean
+  /** Its wallet, if several are loaded. */
+  readonly wallet?: string | undefined
 }
 
 /** All dates of a calendar follow from this block. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { createHash } from "node:crypto"
 import { byExpiry, type ExpiringRecord } from "../../alerts/expiring.ts"
-import { ExpiringNames, type Whose } from "../../alerts/ExpiringNames.ts"
+import { ExpiringNames, outlooksByName, type Whose } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { EXPIRATION_DEPTH } from "../../consensus/expiry.ts"
@@ -59,8 +59,8 @@ const sourcesOf = (query: CalendarQuery): ReadonlyArray<Whose> => {
 /** Equal for equal calendars, whose texts follow from these facts and the program's version. */
 const tagOf = (entries: ReadonlyArray<CalendarName>, hash: Bytes): string => {
   const digest = createHash("sha256").update(`${version} ${toHex(hash)}\n`)
-  for (const { mine, record: { height, name }, renewed } of entries) {
-    digest.update(`${toHex(name)} ${height} ${mine} ${renewed}\n`)
+  for (const { mine, record: { height, name }, renewed, wallet = "" } of entries) {
+    digest.update(`${toHex(name)} ${height} ${mine} ${renewed} ${wallet}\n`)
   }
   return `"${digest.digest("hex").slice(0, 32)}"`
 }
@@ -89,13 +89,15 @@ export const expiryPage: Effect.Effect<PageHandler, never, Chain | ExpiringNames
     const entriesOf = (query: CalendarQuery) =>
       Effect.gen(function*() {
         const found = new Map<NameKey, CalendarName>()
+        const outlooks = outlooksByName(yield* expiring.outlooks)
         for (const whose of sourcesOf(query)) {
           const { names } = yield* expiring.list({ blocks: EXPIRATION_DEPTH, whose, limit: MOST_NAMES })
           for (const each of names) {
             if (!isWanted(query, each.record)) continue
             const { address, name } = each.record
             const mine = expiring.isMine(address)
-            found.set(nameKey(name), { ...each, mine, renewed: mine && expiring.isRenewed(each.record) })
+            const { wallet } = (mine ? outlooks.get(nameKey(name)) : undefined) ?? {}
+            found.set(nameKey(name), { ...each, mine, renewed: mine && expiring.isRenewed(each.record), wallet })
           }
         }
         return [...found.values()].sort((a, b) => byExpiry(a.record, b.record)).slice(0, MOST_NAMES)

@@ -101,6 +101,14 @@ describe("alertMessage", () => {
       said({ outlook: { state: "locked", text } }),
       `It ${text}. To unlock the wallet for renewals: svcd-cli `
     )
+    assert.include(
+      said({ outlook: { state: "locked", text, wallet: "cold box" } }),
+      "renewals: svcd-cli -rpcwallet 'cold box' unlock -renewals"
+    )
+    assert.include(
+      said({ outlook: { state: "pending", text: "waits", txid: "ab".repeat(32) } }),
+      `svcd-cli bumpfee ${"ab".repeat(32)}`
+    )
     assert.include(said({ outlook: { state: "taken", text: "\u202e is lost" } }), "It \\u202e is lost.")
     assert.include(said({ mine: false }), "No wallet of this node has it, so its owner must renew it.")
   })

@@ -13,6 +13,14 @@ describe("dangerRemedy", () => {
     (state) => assert.notMatch(remedyOf(state), /^"svcd-cli dismiss/)
   )
 
+  it("names the transaction of an unconfirmed renewal", () => {
+    const outlook = { state: "pending", urgency: "alarm", text: "", acknowledged: false, txid: "ab".repeat(32) }
+    assert.strictEqual(
+      dangerRemedy({ name: NAME, outlook }, "svcd-cli"),
+      `if it stays so, "svcd-cli bumpfee ${"ab".repeat(32)}" raises the fee`
+    )
+  })
+
   it("ends the warning of a name that cannot be helped", () => {
     assert.strictEqual(remedyOf("taken"), "\"svcd-cli dismiss d/a\" ends this warning")
   })

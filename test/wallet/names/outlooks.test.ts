@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
+import { displayHash } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import type { Names } from "../../../src/wallet/names/makeNames.ts"
 import { isKnown } from "../../../src/wallet/names/outlooks.ts"
@@ -64,6 +65,8 @@ describe("the outlook of a wallet's name", () => {
         world.room = 10
         yield* names.step
         assert.strictEqual(yield* outlook(names), "pending ok")
+        const [{ outlook: found } = assert.fail()] = yield* names.outlooks
+        assert.strictEqual(found.txid, displayHash(world.made("name_update").at(-1)?.txid ?? assert.fail()))
         yield* mine(world, names, 1)
         assert.strictEqual(yield* outlook(names), "renews ok")
       })

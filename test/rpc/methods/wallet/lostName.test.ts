@@ -86,7 +86,7 @@ layer(methodNode({ blocks: false, wallets: true }))("a name of a locked wallet",
         text,
         urgency: "alarm",
         lines: [`d/home ${text}: ${remedy}`],
-        mail: mail ? [{ state, text }] : []
+        mail: mail ? [{ state, text, wallet: "owner" }] : []
       })
 
       assert.deepInclude(yield* seen, { state: "renews", urgency: "ok", lines: [], mail: [] })

@@ -27,6 +27,7 @@ import * as Find from "./names/find.ts"
 import * as Lint from "./names/lint.ts"
 import * as Name from "./names/name.ts"
 import * as Pending from "./names/pending.ts"
+import * as Resolve from "./names/resolve.ts"
 import * as Ban from "./network/connection.ts"
 import * as Network from "./network/network.ts"
 import * as PeerTest from "./network/peerTest.ts"
@@ -85,6 +86,7 @@ const MODULES = {
   Lint,
   Name,
   Pending,
+  Resolve,
   Ban,
   Network,
   PeerTest,

@@ -55,6 +55,7 @@ import { proofMethods } from "./proofMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { psbtUpdateMethods } from "./psbtUpdateMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
+import { resolveMethods } from "./resolveAnswer.ts"
 import { scanMethods } from "./scanMethods.ts"
 import { snapshotMethods } from "./snapshotMethods.ts"
 import { spenderMethods } from "./spenderMethods.ts"
@@ -143,6 +144,7 @@ export const allMethods: Effect.Effect<
     nameMethods,
     lintMethods,
     findMethods,
+    resolveMethods,
     webhookMethods,
     expiryMethods,
     alertMailMethods,

@@ -240,6 +240,32 @@ export const CLI_COMMANDS = {
       limit: textOption({ placeholder: "NUMBER", description: "number of names to show (default: 100)" })
     }
   },
+  dig: {
+    group: "Commands for names",
+    words: "HOST [TYPE]",
+    takes: [1, 2],
+    description: "show the DNS records of a host below .bit, and the names that they are from",
+    details:
+      "HOST is a host such as www.example.bit, or a name such as d/example. TYPE is A by default; ANY shows all records. Asks the node " +
+      "itself and needs no DNS. The exit status is 1 if there is no such host or record.",
+    options: SHARED
+  },
+  zone: {
+    group: "Commands for names",
+    words: "[NAME]",
+    takes: [0, 1],
+    description: "print the DNS records of a name, or of all names, as a zone file",
+    details:
+      "Without NAME, it prints the zone bit with SOA and NS records, in the order of name_scan; blocks that arrive meanwhile may change " +
+      "the names that follow. The serial is the height at the start. With -json, each record is a line of JSON.",
+    options: {
+      ...SHARED,
+      ns: textsOption({
+        placeholder: "HOST",
+        description: "name server of the zone, the primary first; may be repeated (default: this.x--nmc.bit)"
+      })
+    }
+  },
   watch: {
     group: "Commands for names",
     words: "[PREFIX]",

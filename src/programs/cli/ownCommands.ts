@@ -155,6 +155,13 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
       ),
     missing: `the daemon cannot search; "${NAME} name_scan" lists names`
   },
+  dig: {
+    run: (context) => using(() => import("./dig.ts"), ({ digCommand }) => digCommand(context)),
+    missing: NOT_SVCD
+  },
+  zone: {
+    run: (context) => using(() => import("./zone.ts"), ({ zoneCommand }) => zoneCommand(context))
+  },
   watch: {
     run: ({ daemon, input, line }) =>
       using(

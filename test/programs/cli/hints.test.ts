@@ -19,6 +19,8 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
   registrations: ["name_registrations"],
   expiring: ["name_expiring"],
   find: ["name_find"],
+  dig: ["name_resolve"],
+  zone: [],
   watch: [],
   receive: ["getnewaddress"],
   pay: ["sendtoaddress"],

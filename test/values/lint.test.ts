@@ -127,6 +127,24 @@ describe("lint", () => {
       "{\"translate\":\"a.b.\",\"map\":{\"c\":{\"ip\":[]}}}",
       "warning suppressed: line 1, column 38: map.c.ip has no"
     ],
+    [
+      "d/x",
+      "{\"ns\":\"a.\",\"dns\":null,\"ds\":[]}",
+      ""
+    ],
+    ["d/x", "{\"ns\":[],\"ip\":\"192.0.2.1\"}", ""],
+    ["d/x", `{"ds":[[1,13,2,"${SHA256}"]]}`, "warning unusual: line 1, column 7: ds has no effect without ns"],
+    ["d/x", "{\"ds\":[[1,13,2,\"\"]]}", "error invalid: line 1, column 16: ds[0][3] is empty: the record needs bytes"],
+    [
+      "d/x",
+      "{\"map\":{\"*\":{\"ns\":\"a.\"}}}",
+      "error invalid: line 1, column 19: map.*.ns has no effect below *"
+    ],
+    ["d/x", "{\"map\":{\"WWW\":{}}}", "error invalid: line 1, column 15: map.WWW is below a key that is not a label"],
+    ["d/x", "{\"loc\":\"91 N 0 E 0\"}", "error invalid: line 1, column 8: loc \"91 N 0 E 0\" is not a place"],
+    ["d/x", "{\"delegate\":\"dd/a\"}", "warning deprecated: line 1, column 13: delegate is an old item"],
+    ["d/x", "{\"import\":[[\"dd/a\",\"b\",\"c\"]]}", "warning unusual: line 1, column 24: import[0][2] is ignored"],
+    ["d/x", "{\"import\":[\"dd/a\",\"b\",\"c\"]}", "error invalid: line 1, column 11: import is not a list of lists"],
     ["d/x", "{\"import\":\"example\"}", "error invalid: line 1, column 11: import \"example\" is not a name"],
     ["d/x", "{\"tor\":\"example.onion\"}", "error invalid: line 1, column 8: tor \"example.onion\" is not the address"],
     ["d/x", "{\"nostr\":\"npub1x\"}", "error invalid: line 1, column 10: nostr is an npub"],
@@ -156,6 +174,29 @@ describe("lint", () => {
     const [first = "", ...others] = findings(name, value)
     assert.strictEqual(first.slice(0, expected.length), expected)
     assert.deepStrictEqual(others, [])
+  })
+
+  it("says which item has no effect, and which record a value cannot have", () => {
+    assert.deepStrictEqual(findings("d/x", "{\"ns\":\"a.\",\"dns\":\"b.\"}"), [
+      "warning suppressed: line 1, column 7: ns has no effect: dns beside it replaces it",
+      "warning deprecated: line 1, column 18: dns is an old word for ns"
+    ])
+    assert.deepStrictEqual(findings("d/x", "{\"ip\":\"192.0.2.1\",\"o\":[[1,\"wAACAQ==\"],[5,\"AA==\"]]}"), [
+      "error invalid: line 1, column 23: o has records of the type 1, which another item has",
+      "warning unusual: line 1, column 23: o is experimental, and few programs read it",
+      "error invalid: line 1, column 39: o[1] is not a record that a value can have as bytes: type 5"
+    ])
+    const d8 = "{\"map\":{\"_tcp\":{\"map\":{\"_443\":{\"tls\":[{\"d8\":[1,\"AAAA\",1,2,3,\"AAAA\"]}]}}}}}"
+    assert.deepStrictEqual(findings("d/x", d8), [
+      "warning unusual: line 1, column 45: map._tcp.map._443.tls[0].d8 gives no TLSA record: write the record itself, as a list or in dane"
+    ])
+    const deep = `${"{\"map\":{\"a\":".repeat(17)}{"ip":"192.0.2.1"}${"}}".repeat(17)}`
+    assert.deepStrictEqual(
+      findings("d/x", deep).map((line) => line.slice(-49)),
+      [
+        "ip is below more than 16 labels, or 253 characters"
+      ].map((line) => line.slice(-49))
+    )
   })
 
   it("counts lines, and warns about line breaks", () => {

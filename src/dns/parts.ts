@@ -78,9 +78,11 @@ export interface DnsCounters {
 }
 
 /** Signs record sets of the zone, at once: a signature takes microseconds, and most are kept. */
-export interface AnswerSigner {
-  /** What the apex publishes. The same array until the keys change. */
+export interface ZoneSigner {
+  /** Grows when the keys change: answers made before then have other signatures. */
+  readonly generation: () => number
+  /** The keys that the apex publishes, now. */
   readonly keys: () => Apex["keys"]
-  /** The RRSIG records over a set with `signs`, as a set of the same owner and TTL. */
-  readonly sign: (set: RecordSet) => RecordSet
+  /** The RRSIG records over a set with `signs`, one for each key that signs; of a wildcard as RFC 4035 section 5.3.2 says. */
+  readonly signatures: (set: RecordSet) => RecordSet
 }

@@ -2,7 +2,7 @@ import { type Bytes, concat, EMPTY } from "../protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../values/records.ts"
 import type { DnsAnswer } from "./answer.ts"
 import type { DnsClient } from "./exchange.ts"
-import type { AnswerSigner } from "./parts.ts"
+import type { ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
 import { CLASSES, FLAGS, MAX_MESSAGE_BYTES, PLAIN_UDP_BYTES, type RcodeName, RCODES } from "./wire/codes.ts"
@@ -101,15 +101,15 @@ export const emptyBody = (query: AskedBytes, rcode: RcodeName): ResponseBody =>
   })
 
 /** Sets with their signatures behind them. */
-const signed = (sets: ReadonlyArray<RecordSet>, signer: AnswerSigner | undefined): ReadonlyArray<RecordSet> =>
-  signer === undefined ? sets : sets.flatMap((set) => set.signs ? [set, signer.sign(set)] : [set])
+const signed = (sets: ReadonlyArray<RecordSet>, signer: ZoneSigner | undefined): ReadonlyArray<RecordSet> =>
+  signer === undefined ? sets : sets.flatMap((set) => set.signs ? [set, signer.signatures(set)] : [set])
 
 const soaWriter = new WireWriter()
 
 /** SOA with its signatures as bytes that do not depend on what is before them. */
 export const soaTail = (
   soa: RecordSet,
-  signer: AnswerSigner | undefined
+  signer: ZoneSigner | undefined
 ): { readonly bytes: Bytes; readonly count: number } => {
   soaWriter.clear()
   let count = 0
@@ -129,7 +129,7 @@ export const soaTail = (
 export const answerBody = (
   query: AskedBytes,
   { additional, answer, authoritative, authority, rcode }: Omit<DnsAnswer, "isCut" | "outside" | "sources">,
-  signer: AnswerSigner | undefined
+  signer: ZoneSigner | undefined
 ): { readonly body: ResponseBody; readonly soaBytes: number } => {
   const soa = authority.find(({ type }) => type === TYPE_NUMBERS.SOA)
   const tail = soa === undefined ? { bytes: EMPTY, count: 0 } : soaTail(soa, signer)

@@ -9,7 +9,7 @@ import { TYPE_NUMBERS } from "../values/records.ts"
 import type { AnswerChoices, DnsAnswer } from "./answer.ts"
 import { AnswerCache, type KeptAnswer } from "./AnswerCache.ts"
 import type { DnsClient } from "./exchange.ts"
-import type { AnswerSigner, DnsCounters, ForwardOptions } from "./parts.ts"
+import type { DnsCounters, ForwardOptions, ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import { answerBody, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
@@ -29,7 +29,7 @@ export interface ZoneAnswersOptions {
   readonly ttl: number
   readonly serial: () => number
   /** For `bit.` with DNSSEC. */
-  readonly signer?: AnswerSigner | undefined
+  readonly signer?: ZoneSigner | undefined
   readonly counters: Pick<DnsCounters, "cacheBytes">
   readonly cacheBytes?: number
 }
@@ -40,7 +40,7 @@ const CACHE_BYTES = 32 * 1024 * 1024
 export interface ServedZone {
   readonly origin: WireName
   readonly apex: () => Apex
-  readonly signer: AnswerSigner | undefined
+  readonly signer: ZoneSigner | undefined
 }
 
 const zonesServed = ({ serial, servers, signer, suffixes, ttl }: ZoneAnswersOptions): ReadonlyArray<ServedZone> =>
@@ -85,7 +85,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     const watch = yield* makeZoneWatch({ cache, answers, part, commits })
     const zones = makeZones({ answers, params, requireProof })
     const served = zonesServed(options)
-    let keys = signer?.keys()
+    let generation = signer?.generation()
 
     const zoneOf = (name: WireName): ServedZone | undefined => served.find(({ origin }) => isAtOrBelow(name, origin))
 
@@ -127,9 +127,9 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     }
 
     const noteChanges = (): number => {
-      const now = signer?.keys()
-      if (now !== keys) {
-        keys = now
+      const now = signer?.generation()
+      if (now !== generation) {
+        generation = now
         tails.clear()
         cache.clear(watch.moment())
       }
@@ -188,7 +188,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       }
     })
 
-    const signerFor = (query: DnsQuery): AnswerSigner | undefined => wantsProof(query) ? signer : undefined
+    const signerFor = (query: DnsQuery): ZoneSigner | undefined => wantsProof(query) ? signer : undefined
 
     return { zoneOf, kept, made, ownAnswers, signerFor }
   })

@@ -46,14 +46,30 @@ const serverOf = (text: string, port: number): Address | undefined => {
 
 const NO_SERVER = "is not an IP address, with or without a port"
 
-/** A DNS server by its address. A name would need DNS to be found. */
-export const dnsServerKind: OptionKind<Address> = {
-  placeholder: "ADDRESS[:PORT]",
+/** A secondary to notify, with the key that signs the message. A name would need DNS to be found. */
+export interface DnsNotifyTarget {
+  readonly address: Address
+  readonly key: HostText | undefined
+}
+
+const notifyOf = (text: string): Either.Either<DnsNotifyTarget, string> => {
+  const [place = "", name, ...more] = text.split("#")
+  const address = serverOf(place, DNS_PORT)
+  const key = name === undefined ? undefined : hostOf(name)
+  if (address === undefined) return Either.left(`${quoted(text)} ${NO_SERVER}`)
+  return more.length > 0 || (name !== undefined && key === undefined)
+    ? Either.left(`${quoted(text)} has no name of a key behind #`)
+    : Either.right({ address, key })
+}
+
+/** `ADDRESS[:PORT]`, or `ADDRESS[:PORT]#KEY`. */
+export const dnsNotifyKind: OptionKind<DnsNotifyTarget> = {
+  placeholder: "ADDRESS[:PORT][#KEY]",
   toml: "string",
-  schema: fromText(
-    addressSchema,
-    (given) => Either.fromNullable(serverOf(given, DNS_PORT), () => `${quoted(given)} ${NO_SERVER}`),
-    formatHostPort
+  schema: fromText<DnsNotifyTarget>(
+    () => Schema.Struct({ address: addressSchema(), key: Schema.UndefinedOr(Schema.String) }),
+    notifyOf,
+    ({ address, key }) => formatHostPort(address) + (key === undefined ? "" : `#${key.replace(/\.$/, "")}`)
   )
 }
 

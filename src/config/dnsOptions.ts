@@ -57,8 +57,8 @@ export const DNS_OPTIONS = inGroup("DNS", {
     description: "address or network, or key:NAME of dnstsig, that may transfer the whole zone; may be repeated",
     defaultNote: "nobody"
   }),
-  dnsnotify: listOption(DnsKind.dnsServerKind, "dns.notify", {
-    description: "secondary to notify of each block; may be repeated",
+  dnsnotify: listOption(DnsKind.dnsNotifyKind, "dns.notify", {
+    description: "secondary to notify of each block, with #KEY signed with a key of dnstsig; may be repeated",
     defaultNote: "none"
   }),
   dnstsig: listOption(DnsKind.tsigKind, "dns.tsig", {

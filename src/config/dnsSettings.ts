@@ -68,9 +68,13 @@ export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<OtherL
     const own = listeners.find((listener) => overlap(listener.address, address))
     if (own !== undefined) issues.push(["dnsforward", `${formatHostPort(address)} is this node itself, by ${own.name}`])
   }
-  for (const rule of dns.transfer) {
-    if (!("key" in rule) || dns.tsig.some(({ name }) => name === rule.key)) continue
-    issues.push(["dnstransfer", `names the key ${rule.key.replace(/\.$/, "")}, which dnstsig does not have`])
+  const named = [
+    ...dns.transfer.map((rule) => ["dnstransfer", "key" in rule ? rule.key : undefined] as const),
+    ...dns.notify.map(({ key }) => ["dnsnotify", key] as const)
+  ]
+  for (const [option, key] of named) {
+    if (key === undefined || dns.tsig.some(({ name }) => name === key)) continue
+    issues.push([option, `names the key ${key.replace(/\.$/, "")}, which dnstsig does not have`])
   }
   const repeated = dns.tsig.find(({ name }, at) => dns.tsig.findIndex((key) => key.name === name) < at)
   if (repeated !== undefined) issues.push(["dnstsig", "has two keys of the same name"])

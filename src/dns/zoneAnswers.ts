@@ -14,7 +14,7 @@ import type { DnsQuery } from "./query.ts"
 import { answerBody, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
-import { type Apex, SECONDS, soaSet } from "./zone/apex.ts"
+import { type Apex, makeApex, SECONDS, soaSet } from "./zone/apex.ts"
 import { BIT_ORIGIN } from "./zone/suffix.ts"
 import { makeZones, type ZoneFailure } from "./zones.ts"
 import { makeZoneWatch } from "./zoneWatch.ts"
@@ -47,20 +47,9 @@ const zonesServed = ({ serial, servers, signer, suffixes, ttl }: ZoneAnswersOpti
   [ROOT, ...suffixes].flatMap((suffix) => {
     const origin = nameOfLabels(["bit"], suffix)
     if (origin === undefined) return []
-    const own = nameOfLabels(["this", "x--nmc"], origin) ?? origin
-    const named = servers.length === 0 ? [own] : servers
-    const mname = named[0] ?? own
-    const rname = nameOfLabels(["hostmaster"], mname) ?? mname
-    const timers = { refresh: 600, retry: 600, expire: 7_200, minimum: SECONDS.negative }
     const ownSigner = origin === BIT_ORIGIN ? signer : undefined
-    const apex = (): Apex => ({
-      origin,
-      soa: { type: "SOA", mname, rname, serial: serial(), ...timers },
-      servers: named,
-      keys: ownSigner?.keys() ?? [],
-      ownHosts: servers.length === 0,
-      ttl
-    })
+    const at = makeApex({ origin, servers, ttl })
+    const apex = (): Apex => at(serial(), ownSigner?.keys())
     return [{ origin, apex, signer: ownSigner }]
   })
 

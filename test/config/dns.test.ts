@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc, Redacted, Schema } from "effect"
-import { dnsForwardKind, dnsServerKind, dnsTransferKind, hostKind, tsigKind } from "../../src/config/dnsKinds.ts"
+import { dnsForwardKind, dnsNotifyKind, dnsTransferKind, hostKind, tsigKind } from "../../src/config/dnsKinds.ts"
 import { servesDns } from "../../src/config/dnsSettings.ts"
 import type { OptionKind } from "../../src/config/kinds.ts"
 import { problemsOf, settingsOf } from "./input.ts"
@@ -113,8 +113,12 @@ describe("texts of options", () => {
   })
 
   it("secondaries have port 53 if none is given", () => {
-    assert.deepStrictEqual(decode(dnsServerKind, "::1"), { host: "::1", port: 53 })
-    refuses(dnsServerKind, "ns2.example.org")
+    assert.deepStrictEqual(decode(dnsNotifyKind, "::1"), { address: { host: "::1", port: 53 }, key: undefined })
+    assert.deepStrictEqual(decode(dnsNotifyKind, "192.0.2.7:5353#Transfer.example"), {
+      address: { host: "192.0.2.7", port: 5353 },
+      key: "transfer.example."
+    })
+    for (const wrong of ["ns2.example.org", "192.0.2.7#", "192.0.2.7#a#b", "#key"]) refuses(dnsNotifyKind, wrong)
   })
 
   it("who may transfer is a network or a key", () => {

@@ -189,6 +189,11 @@ export class TsigChain {
     return withTsig(message, { ...signed, keyName: name, algorithm: ALGORITHM_NAMES[algorithm], mac })
   }
 
+  /** Behind a query that this chain has signed: the chain of its answers. */
+  answers(): TsigChain {
+    return new TsigChain(this.key, this.before)
+  }
+
   /** Whether the next message of the other side is signed with the key. Its time is not judged. */
   verifies(message: Bytes, at: number, record: TsigRecord): boolean {
     const { algorithm, name } = this.key

@@ -1,7 +1,7 @@
 import { type RecordData, TYPE_NUMBERS } from "../../values/records.ts"
 import type { ZoneNode } from "../../values/zone.ts"
 import type { RecordSet, ServerRecord } from "../records.ts"
-import { type WireName, wireNameText } from "../wire/name.ts"
+import { nameOfLabels, type WireName, wireNameText } from "../wire/name.ts"
 
 /** The records that the zone has without any name: those of the apex, and the hosts of Encaya's certificates. */
 
@@ -26,6 +26,31 @@ export const SECONDS = { apex: 86_400, keys: 3_600, negative: 60, ownHosts: 600 
 export const OWN_LABEL = "x--nmc"
 
 const OWN_ADDRESS = Uint8Array.of(127, 127, 127, 127)
+
+export interface ApexSettings {
+  readonly origin: WireName
+  /** The primary first; empty for a host of the zone's own. */
+  readonly servers: ReadonlyArray<WireName>
+  /** Seconds, for records of names. */
+  readonly ttl: number
+}
+
+/** The apex at a serial. Secondaries look for a new one every ten minutes, and after two hours they know nothing. */
+export const makeApex = ({ origin, servers, ttl }: ApexSettings) => {
+  const own = nameOfLabels(["this", OWN_LABEL], origin) ?? origin
+  const named = servers.length === 0 ? [own] : servers
+  const mname = named[0] ?? own
+  const rname = nameOfLabels(["hostmaster"], mname) ?? mname
+  const timers = { refresh: 600, retry: 600, expire: 7_200, minimum: SECONDS.negative }
+  return (serial: number, keys: Apex["keys"] = []): Apex => ({
+    origin,
+    soa: { type: "SOA", mname, rname, serial, ...timers },
+    servers: named,
+    keys,
+    ownHosts: servers.length === 0,
+    ttl
+  })
+}
 
 /** SOA with the TTL of the zone. */
 export const soaSet = ({ origin, soa }: Apex, ttl: number = SECONDS.apex): RecordSet => ({

@@ -145,7 +145,7 @@ const addHeld = (lookup: Lookup, { existing, sets, standsIn }: Held): WireName |
 
 /** Adds what a DNAME above the name says. Returns where the name leads. */
 const addMoved = (
-  { apex: { origin }, draft, question: { name }, ttl }: Lookup,
+  { apex: { origin }, draft, question: { name, type }, ttl }: Lookup,
   { owner, records }: Extract<ZonePlace, { readonly _tag: "Moved" }>
 ): WireName | undefined => {
   const moved = inOrigin(records, origin)
@@ -158,7 +158,8 @@ const addMoved = (
     return undefined
   }
   draft.answer.push({ owner: name, type: TYPE_NUMBERS.CNAME, ttl, records: [aliasRecord(target)], signs: false })
-  return target
+  // The alias itself was asked for (RFC 1034, section 4.3.2, step 3a).
+  return type === TYPE_NUMBERS.CNAME || type === META_TYPES.ANY ? undefined : target
 }
 
 /** A question may have any bytes, even those that the text of a host cannot have. */

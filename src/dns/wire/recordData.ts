@@ -1,4 +1,4 @@
-import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { DnsRecord, ServerRecord } from "../records.ts"
 import { wireNameOfHost } from "./name.ts"
 import { WireWriter } from "./WireWriter.ts"
@@ -100,10 +100,3 @@ export const canonicalData = (record: DnsRecord): Uint8Array => {
   writeRecordData(writer, record)
   return writer.toBytes()
 }
-
-export const dnskeyRecord = (flags: number, key: Bytes): Extract<ServerRecord, { readonly type: "DNSKEY" }> => ({
-  type: "DNSKEY",
-  flags,
-  algorithm: 13,
-  key
-})

@@ -1,0 +1,92 @@
+import { binaryString } from "../../protocol/bytes.ts"
+import { TYPE_NUMBERS } from "../../values/records.ts"
+import type { ZoneSigner } from "../parts.ts"
+import type { RecordSet } from "../records.ts"
+import type { WireName } from "../wire/name.ts"
+import { keysAt } from "./keysAt.ts"
+import { SignatureCache } from "./SignatureCache.ts"
+import { canonicalSet, type RrsigRecord, type SetSigner, signSet, VALID_SECONDS } from "./signSet.ts"
+import { dnskeyOf, type DnskeyRecord, keyTag, type ZoneKey } from "./zoneKey.ts"
+
+export interface SignerOptions {
+  readonly zone: WireName
+  /** All keys that the node has. */
+  readonly keys: () => ReadonlyArray<ZoneKey>
+  /** Seconds since 1970. */
+  readonly now: () => number
+  /** Called for each signature that is made. */
+  readonly onSigned: () => void
+}
+
+/** A signature is made again when half of its life is over, so that resolvers get time left with it. */
+const RENEWED_AFTER = VALID_SECONDS / 2
+
+const CACHE_BYTES = 16 * 1024 * 1024
+
+/** What the phases of the keys mean for signatures, until a time. */
+interface KeyPlan {
+  readonly from: ReadonlyArray<ZoneKey>
+  readonly start: number
+  readonly until: number
+  readonly published: ReadonlyArray<DnskeyRecord>
+  /** Of the keys of the zone: RFC 5011 resolvers need the signature of each key that they trust, and of a revoked one. */
+  readonly keySigners: ReadonlyArray<SetSigner>
+  /** Of all other sets. */
+  readonly signers: ReadonlyArray<SetSigner>
+}
+
+const planAt = (keys: ReadonlyArray<ZoneKey>, zone: WireName, now: number): KeyPlan => {
+  const phased = keysAt(keys, now).map(({ key, phase, until = Infinity }) => {
+    const record = dnskeyOf(key, phase === "revoked")
+    return { phase, until, record, signer: { key, keyTag: keyTag(record), zone } }
+  }).filter(({ phase }) => phase !== "removed")
+  return {
+    from: keys,
+    start: now,
+    until: Math.min(...phased.map(({ until }) => until)),
+    published: phased.map(({ record }) => record),
+    keySigners: phased.filter(({ phase }) => phase !== "new").map(({ signer }) => signer),
+    signers: phased.filter(({ phase }) => phase === "active").map(({ signer }) => signer)
+  }
+}
+
+/**
+ * A signer whose signatures are valid for 14 days. It is synchronous, since a signature takes microseconds, and keeps
+ * signatures up to a number of bytes.
+ */
+export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOptions): ZoneSigner => {
+  const cache = new SignatureCache(CACHE_BYTES)
+  let plan = planAt(keys(), zone, readTime())
+  let generation = 0
+
+  const planNow = (now: number): KeyPlan => {
+    if (plan.from === keys() && now < plan.until && now >= plan.start) return plan
+    plan = planAt(keys(), zone, now)
+    generation += 1
+    return plan
+  }
+
+  const signatures = (set: RecordSet): RecordSet => {
+    const now = readTime()
+    const { keySigners, signers } = planNow(now)
+    const canonical = canonicalSet(set)
+    const signed = binaryString(canonical)
+    const records = (set.type === TYPE_NUMBERS.DNSKEY ? keySigners : signers).map((signer): RrsigRecord => {
+      const place = `${signer.keyTag} ${signed}`
+      const kept = cache.get(place, now)
+      if (kept !== undefined) return kept
+      onSigned()
+      const signature = signSet(set, canonical, { ...signer, now })
+      cache.keep(place, { signature, renewAt: now + RENEWED_AFTER })
+      return signature
+    })
+    return { owner: set.owner, type: TYPE_NUMBERS.RRSIG, ttl: set.ttl, records, signs: false }
+  }
+
+  const generationNow = (): number => {
+    planNow(readTime())
+    return generation
+  }
+
+  return { generation: generationNow, keys: () => planNow(readTime()).published, signatures }
+}

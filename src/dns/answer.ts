@@ -14,7 +14,7 @@ import {
   wireNameOfHost,
   wireNameText
 } from "./wire/name.ts"
-import { type Apex, apexSets, OWN_LABEL, ownHosts, SECONDS, soaSet } from "./zone/apex.ts"
+import { type Apex, apexSets, apexTypes, OWN_LABEL, ownHosts, SECONDS, soaSet } from "./zone/apex.ts"
 import { denials } from "./zone/denial.ts"
 import { type Absent, type Existing, findPlace, typesOf, type ZonePlace } from "./zone/place.ts"
 import { inOrigin } from "./zone/suffix.ts"
@@ -234,9 +234,8 @@ function* addName(lookup: Lookup): Generator<string, WireName | undefined, Domai
   const depth = labelCount(apex.origin) + 1
   const labels = wireLabels(name)
   const label = labels[labels.length - depth]
-  const sets = apexSets(apex)
-  const existing = { name: apex.origin, types: sets.map(({ type }) => type), below: NOTHING_BELOW }
-  if (label === undefined) return addHeld(lookup, { existing, sets, standsIn: undefined })
+  const existing = { name: apex.origin, types: apexTypes(apex), below: NOTHING_BELOW }
+  if (label === undefined) return addHeld(lookup, { existing, sets: apexSets(apex), standsIn: undefined })
   if (apex.ownHosts && label === OWN_LABEL) {
     const own = { ...lookup, ttl: SECONDS.ownHosts }
     return addPlace(own, findPlace({ top: ownHosts(apex), depth }, lookup.question))

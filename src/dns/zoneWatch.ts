@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { withoutSpan } from "../base/spans.ts"
-import type { LightNode, LightPart } from "../light/LightPart.ts"
+import type { LightNode } from "../light/LightPart.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { CommitSignal } from "../names/CommitSignal.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
@@ -23,7 +23,8 @@ export interface ZoneWatch {
 export interface ZoneWatchOptions {
   readonly cache: AnswerCache
   readonly answers: Pick<typeof NameAnswers.Service, "complete" | "height">
-  readonly part: Pick<typeof LightPart.Service, "current">
+  /** The window of a light part while it answers. */
+  readonly part: { readonly current: () => { readonly span: Pick<LightNode["span"], "filled"> } | undefined }
   readonly commits: Pick<CommitSignal, "behind" | "count" | "touchedBehind">
 }
 
@@ -38,7 +39,7 @@ export const makeZoneWatch = (
     let seen = commits.count
     let height: Height = UNKNOWN
     let mayDeny = false
-    let light: LightNode | undefined
+    let light: ReturnType<ZoneWatchOptions["part"]["current"]>
     let high: HeaderId | undefined
 
     const now = (): number => {

@@ -10,7 +10,7 @@ import { classify } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type DomainZone, domainZone } from "../values/zone.ts"
 import { type AnswerChoices, answerOf, type Apex, type DnsAnswer, type Question } from "./answer.ts"
-import { wireNameText } from "./wire/name.ts"
+import { originText } from "./zone/suffix.ts"
 
 /** The node cannot answer yet. Without levels, names are missing; else the answer is less proved than wanted. */
 export class DnsNotReady extends Data.TaggedError("DnsNotReady")<{
@@ -99,7 +99,7 @@ export const makeZones = ({ answers, params, requireProof }: ZonesOptions) => {
       if (classify(name) !== "domain") return undefined
       const value = yield* valueOf(name, span)
       if (value === undefined) return undefined
-      const work = domainZone({ name, value, host: `${label}.${wireNameText(apex.origin)}` })
+      const work = domainZone({ name, value, host: `${label}.${originText(apex.origin)}` })
       let step = work.next()
       while (step.done !== true) step = work.next(yield* valueOf(step.value, span))
       return step.value

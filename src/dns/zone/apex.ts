@@ -61,6 +61,12 @@ export const soaSet = ({ origin, soa }: Apex, ttl: number = SECONDS.apex): Recor
   signs: true
 })
 
+/** The types of the apex, without those of proofs. */
+export const apexTypes = ({ keys }: Apex): ReadonlyArray<number> =>
+  keys.length === 0
+    ? [TYPE_NUMBERS.SOA, TYPE_NUMBERS.NS]
+    : [TYPE_NUMBERS.SOA, TYPE_NUMBERS.NS, TYPE_NUMBERS.DNSKEY]
+
 /** The sets of the apex. */
 export const apexSets = (apex: Apex): ReadonlyArray<RecordSet> => {
   const { keys, origin, servers } = apex

@@ -8,6 +8,9 @@ const BIT = "bit."
 /** The origin of the zone without a suffix. */
 export const BIT_ORIGIN = "\x03bit\0" as WireName
 
+/** The text of an origin, which is nearly always this one. */
+export const originText = (origin: WireName): HostText => origin === BIT_ORIGIN ? BIT : wireNameText(origin)
+
 const moved = (host: HostText, origin: HostText): HostText => {
   if (host !== BIT && !host.endsWith(`.${BIT}`)) return host
   const longer = host.slice(0, -BIT.length) + origin
@@ -18,6 +21,6 @@ const moved = (host: HostText, origin: HostText): HostText => {
 /** Records of values as they are in the zone with this origin. */
 export const inOrigin = (records: ReadonlyArray<RecordData>, origin: WireName): ReadonlyArray<RecordData> => {
   if (origin === BIT_ORIGIN) return records
-  const text = wireNameText(origin)
+  const text = originText(origin)
   return records.map((record) => "target" in record ? { ...record, target: moved(record.target, text) } : record)
 }

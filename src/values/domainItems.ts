@@ -307,13 +307,21 @@ const loc: ItemReader = (part, { findings }) =>
 const SSHFP_SIZES: Readonly<Record<number, number>> = { 1: 20, 2: 32 }
 
 const sshfp: ItemReader = (part, place) =>
-  rowsOf(part, place, 3).flatMap(({ items }) => {
-    const [algorithm, fingerprintType] = [numberIn(items[0], place, BYTE), numberIn(items[1], place, BYTE)]
-    const fingerprint = bytesIn(items[2], place)
+  rowsOf(part, place, 3).flatMap((row) => {
+    const [first, second, third] = row.items
+    const [algorithm, fingerprintType] = [numberIn(first, place, BYTE), numberIn(second, place, BYTE)]
+    const fingerprint = bytesIn(third, place)
     if (algorithm === undefined || fingerprintType === undefined || fingerprint === undefined) return []
-    return isFilled({ part: items[2], bytes: fingerprint, sizes: SSHFP_SIZES, kind: fingerprintType }, place)
-      ? [{ type: "SSHFP", algorithm, fingerprintType, fingerprint }]
-      : []
+    // BIND refuses a zone with another length.
+    if (fingerprint.length === (SSHFP_SIZES[fingerprintType] ?? Math.max(1, fingerprint.length))) {
+      return [{ type: "SSHFP", algorithm, fingerprintType, fingerprint }]
+    }
+    place.findings.error(
+      row,
+      "invalid",
+      `has ${fingerprint.length} bytes, wrong for a fingerprint of type ${fingerprintType}`
+    )
+    return []
   })
 
 const opaque: ItemReader = (part, place) =>

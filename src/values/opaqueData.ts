@@ -1,4 +1,4 @@
-import type { Bytes } from "../protocol/bytes.ts"
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
 
 /**
  * Checks the data of records that values have as bytes (IFA-0001, "o"). A secondary server refuses the whole zone for
@@ -6,18 +6,14 @@ import type { Bytes } from "../protocol/bytes.ts"
  */
 
 /**
- * By type, the fields of its data: a number of bytes; `n` a name; `s` a character string, `S` one or more to the end;
- * `b` a bitmap of types (RFC 4034, section 4.1.2); `p` parameters of a service (RFC 9460, section 2.2); `*` any bytes
- * to the end, and `+` at least one. `-`: obsolete types, and those whose fields depend on others.
+ * By type, the fields of its data: a number of bytes; `n` a name; `s` a character string, `S` one or more to the end,
+ * `e` an empty one; `t` the tag of CAA; `p` parameters of a service (RFC 9460, section 2.2); `*` any bytes to the end,
+ * and `+` at least one.
  */
 const FORMS: Readonly<Record<number, string>> = {
   1: "4",
-  3: "n",
-  4: "n",
-  7: "n",
   8: "n",
   9: "n",
-  11: "4 1 *",
   12: "n",
   13: "s s",
   14: "n n",
@@ -25,37 +21,17 @@ const FORMS: Readonly<Record<number, string>> = {
   16: "S",
   17: "n n",
   18: "2 n",
-  19: "s",
-  20: "S",
   21: "2 n",
-  22: "+",
-  23: "n",
-  24: "-",
-  25: "4 *",
-  26: "2 n n",
-  27: "s s s",
   28: "16",
-  29: "16",
-  30: "-",
   33: "6 n",
-  35: "4 s s s n",
+  35: "4 s s e n",
   36: "2 n",
-  37: "5 *",
-  38: "-",
-  42: "-",
-  44: "2 +",
-  45: "-",
+  37: "5 +",
   48: "4 +",
   49: "+",
-  51: "4 s",
   52: "3 +",
   53: "3 +",
-  55: "-",
-  59: "4 +",
-  60: "4 +",
   61: "+",
-  62: "6 b",
-  63: "6 +",
   64: "2 n p",
   65: "2 n p",
   99: "S",
@@ -66,14 +42,23 @@ const FORMS: Readonly<Record<number, string>> = {
   108: "6",
   109: "8",
   256: "4 +",
-  257: "1 s *",
+  257: "1 t *",
   258: "S",
-  260: "-"
+  261: "S",
+  262: "S"
 }
 
-/** Questions and messages have the types of the last range (RFC 6895, section 3.1). */
-const isForbidden = (type: number): boolean =>
-  [0, 2, 5, 6, 39, 41, 43, 46, 47, 50].includes(type) || (type >= 128 && type < 256)
+/**
+ * Prohibited (IFA-0001, "o"): NS, CNAME, SOA, DNAME, OPT, DS, RRSIG, NSEC, NSEC3. The others are obsolete, have an item,
+ * belong to the apex of a zone, or have fields that depend on each other.
+ */
+const REFUSED: ReadonlySet<number> = new Set(
+  ("0 2 3 4 5 6 7 10 11 19 20 22 23 24 25 26 27 29 30 31 32 34 38 39 40 41 42 43 44 45 46 47 50 51 55 " +
+    "56 57 58 59 60 62 63 66 67 68 259 260 32768 32769 65535").split(" ").map(Number)
+)
+
+/** Questions and messages have the types of this range (RFC 6895, section 3.1). */
+const isMeta = (type: number): boolean => type >= 128 && type < 256
 
 const LONGEST_LABEL = 63
 const LONGEST_WIRE = 255
@@ -104,16 +89,16 @@ class Fields {
         return this.#skip(1 + (this.#data[this.#at] ?? 0))
       case "S":
         return this.#all(() => this.take("s"))
-      case "b":
-        return this.isWhole || this.#all(() => this.#window())
+      case "e":
+        return this.#data[this.#at] === 0 && this.#skip(1)
+      case "t":
+        return this.#tag()
       case "p":
         return this.isWhole || this.#parameters()
       case "+":
         return this.#left > 0 && this.#skip(this.#left)
       case "*":
         return this.#skip(this.#left)
-      case "-":
-        return false
       default:
         return this.#skip(Number(field))
     }
@@ -145,31 +130,65 @@ class Fields {
     }
   }
 
-  #number(): number {
-    return (this.#data[this.#at] ?? 0) * 256 + (this.#data[this.#at + 1] ?? 0)
+  /** Two bytes, after so many others. */
+  #number(after: number): number {
+    const at = this.#at + after
+    return (this.#data[at] ?? 0) * 256 + (this.#data[at + 1] ?? 0)
   }
 
-  #window(): boolean {
-    const length = this.#data[this.#at + 1] ?? 0
-    return length > 0 && length <= 32 && this.#skip(2 + length)
+  /** RFC 8659, section 4.1: letters and digits. */
+  #tag(): boolean {
+    const from = this.#at + 1
+    const end = from + (this.#data[this.#at] ?? 0)
+    const tag = binaryString(this.#data.subarray(from, end))
+    return this.#skip(end - this.#at) && /^[a-zA-Z0-9]+$/.test(tag)
   }
 
   #parameters(): boolean {
     let last = -1
     return this.#all(() => {
       if (this.#left < 4) return false
-      const key = this.#number()
-      this.#at += 2
-      const isNext = key > last
+      const [key, length] = [this.#number(0), this.#number(2)]
+      const value = this.#data.subarray(this.#at + 4, this.#at + 4 + length)
+      const isNext = key > last && isParameter(key, value) && (key !== NO_DEFAULT_ALPN || last === ALPN)
       last = key
-      return isNext && this.#skip(2 + this.#number())
+      return isNext && this.#skip(4 + length)
     })
+  }
+}
+
+const ALPN = 1
+const NO_DEFAULT_ALPN = 2
+
+/** Protocols, each a string that is not empty. */
+const isAlpn = (value: Bytes): boolean => {
+  let at = 0
+  while (at < value.length && value[at] !== 0) at += 1 + (value[at] ?? 0)
+  return at > 0 && at === value.length
+}
+
+/** RFC 9460, section 7. `mandatory`, `ech` and later keys are left out: their values have forms of their own. */
+const isParameter = (key: number, value: Bytes): boolean => {
+  const { length } = value
+  switch (key) {
+    case ALPN:
+      return isAlpn(value)
+    case 3:
+      return length === 2
+    case 4:
+      return length > 0 && length % 4 === 0
+    case 6:
+      return length > 0 && length % 16 === 0
+    case NO_DEFAULT_ALPN:
+      return length === 0
+    default:
+      return false
   }
 }
 
 /** The data with its names in lower case; `undefined` if it is malformed or of a type that a value cannot have. */
 export const opaqueData = (type: number, data: Bytes): Bytes | undefined => {
-  if (isForbidden(type)) return undefined
+  if (isMeta(type) || REFUSED.has(type)) return undefined
   const form = FORMS[type]
   if (form === undefined) return data
   const own = new Uint8Array(data)

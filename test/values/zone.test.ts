@@ -224,7 +224,9 @@ const RULES: ReadonlyArray<
   ["o has none of these types", {
     o: [0, 2, 5, 6, 39, 41, 43, 46, 47, 50, 128, 250, 255].map((type) => [type, "AA=="])
   }, []],
-  ["o has no malformed data", { o: [[1, "AQID"], [15, "AAo="], [12, "wAA="], [65, "AAE="], [257, "AAk="]] }, []],
+  ["o has no malformed data", {
+    o: [[1, "AQID"], [15, "AAo="], [12, "wAA="], [65, "AAE="], [257, "AAk="], [65, "AAEAAAMAAQA="]]
+  }, []],
   ["o has names in lower case", { o: [[12, "A0FiQwA="]] }, ["example.bit. TYPE12 \\# 5 0361626300"]],
   ["o does not add to another item", { ip: IP, o: [[1, "wAACAg=="], [65280, "AA=="]] }, [
     TOP,

@@ -44,7 +44,7 @@ describe("opaqueData", () => {
     ["an empty protocol", 65, "000100" + "0001000100"],
     ["a parameter without protocols", 65, "000100" + "00020000"],
     ["an unknown parameter", 65, "000100" + "00090000"],
-    ["a tag that is no word", 257, "00012d"],
+    ["a tag with a hyphen", 257, "00012d"],
     ["an empty tag", 257, "0000"],
     ["a type of questions", 255, ""],
     ["a type that has an item", 43, "00"],

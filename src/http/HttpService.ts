@@ -12,14 +12,14 @@ import { admission, isOpen } from "./auth.ts"
 import { allowedCallers } from "./clientAddress.ts"
 import { type Exchange, headOf, send, sendBody, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
-import { gate, type GateListener, type RequestHead } from "./gate.ts"
+import { gate, type GateListener, type PageVerdict, type RequestHead } from "./gate.ts"
 import { healthAnswer, type HealthQuestion, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import type { HttpServiceConfig } from "./httpServiceConfig.ts"
 import { laneEnd } from "./laneEnd.ts"
 import { misread } from "./misread.ts"
 import { claim, claimPlain, type OpenCall, OpenCalls } from "./OpenCalls.ts"
-import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
+import { isStream, type PageAnswer } from "./Pages.ts"
 import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
 import { permissions, type Permitted } from "./permissions.ts"
@@ -177,7 +177,7 @@ export class HttpService {
       case "Health":
         return this.#report(exchange, verdict.question)
       case "Page":
-        return this.#show(exchange, verdict.page, verdict.request)
+        return this.#show(exchange, verdict)
       case "Refuse":
         return this.#refuse(exchange, verdict.refusal)
       case "Wait":
@@ -254,10 +254,10 @@ export class HttpService {
     })
   }
 
-  #show(exchange: Exchange, page: AnyHandler, asked: PageRequest): void {
+  #show(exchange: Exchange, { isCurrent, page, request: asked }: PageVerdict): void {
     // The gate has checked the rate limit in this turn.
     exchange.session.count(1)
-    const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
+    const answer = (made: PageAnswer): void => this.#sendPage(exchange, made, isCurrent)
     const { inTurn } = this.#config.dispatch
     if (!("visit" in page)) return this.#runToEnd(exchange, inTurn(page.answer(asked)), { mayEnd: true, answer })
     const share = [VISITOR, exchange.session.key]
@@ -274,11 +274,15 @@ export class HttpService {
     })
   }
 
-  #sendPage(exchange: Exchange, { body, cookies = [], headers, status }: PageAnswer): void {
+  #sendPage(
+    exchange: Exchange,
+    { body, cookies = [], headers, status }: PageAnswer,
+    isCurrent: PageVerdict["isCurrent"]
+  ): void {
     const fields = [...Object.entries(headers), ...cookies.map((cookie) => ["Set-Cookie", cookie])].flat()
     if (!isStream(body)) return sendBody(exchange, { status, headers: fields, body, last: this.#listener.stopping })
     this.#connections.remove(exchange.session)
-    this.#streams.begin(exchange, { status, headers: fields }, body)
+    this.#streams.begin(exchange, { status, headers: fields, isCurrent }, body)
   }
 
   /** A request that is not answered or refused here goes to Node's server. */

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { EvictingPlaces } from "../base/EvictingPlaces.ts"
@@ -15,6 +16,8 @@ export interface PageStreamsConfig {
 export interface StreamHead {
   readonly status: number
   readonly headers: ReadonlyArray<string>
+  /** Whether the reader may still read: nothing is written after the end of their session. */
+  readonly isCurrent?: (() => boolean) | undefined
 }
 
 interface Reader {
@@ -36,8 +39,8 @@ export class PageStreams {
     })
   }
 
-  /** Writes until the document ends, the caller is gone or stalls, or the node stops. Closes the connection. */
-  begin(exchange: Exchange, { headers, status }: StreamHead, stream: PageStream): void {
+  /** Writes until the document or the session ends, the caller is gone or stalls, or the node stops. Then disconnects. */
+  begin(exchange: Exchange, { headers, isCurrent, status }: StreamHead, stream: PageStream): void {
     const { request, response, session } = exchange
     if (response.destroyed) return session.leave(response, true)
     response.writeHead(status, [...headers, "Connection", "close"])
@@ -48,8 +51,11 @@ export class PageStreams {
     response.flushHeaders()
     const fiber = this.#config.run(
       Effect.catchAllCause(
-        stream.write((text) => this.#write(exchange, text)),
-        (cause) => Effect.logError("a document ended unexpectedly", cause)
+        stream.write((text) =>
+          Effect.suspend(() => isCurrent?.() === false ? Effect.interrupt : this.#write(exchange, text))
+        ),
+        (cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError("a document ended unexpectedly", cause)
       )
     )
     const reader: Reader = { fiber, isEvicted: false }

@@ -1,4 +1,5 @@
 import type { Demand } from "../rpc/method/methodTable.ts"
+import type { AdmittedUser } from "../rpc/method/permission.ts"
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthQuestion } from "./health.ts"
 import { type AnyHandler, type PageHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
@@ -109,7 +110,13 @@ export interface GateListener extends BrowserRule {
 export type GateVerdict =
   /** Answer: by a method, an endpoint or a document. */
   | Route
-  | { readonly _tag: "Page"; readonly page: AnyHandler; readonly request: PageRequest }
+  | {
+    readonly _tag: "Page"
+    readonly page: AnyHandler
+    readonly request: PageRequest
+    /** For a reader: whether their session still is. */
+    readonly isCurrent?: (() => boolean) | undefined
+  }
   | { readonly _tag: "Refuse"; readonly refusal: HttpRefusal }
   /** Wait for the check of credentials. If they are right, the gate decides again. */
   | { readonly _tag: "Wait"; readonly authorization: string }
@@ -134,7 +141,7 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
       if (early !== undefined) return early
       const seesWallets = !viewer.isReader &&
         notPermitted(viewer.permitted, [listener.demandOf(OF_WALLETS)]) === undefined
-      return { _tag: "Page", page, request: { ...request, seesWallets } }
+      return { _tag: "Page", page, request: { ...request, seesWallets }, isCurrent: viewer.isCurrent }
     }
   }
   const found = route(target)
@@ -148,6 +155,8 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
   if (isForeignCall(headers)) return refuse(FOREIGN)
   return unknownCaller(head, session, listener) ?? tooEarly(session) ?? found
 }
+
+export type PageVerdict = Extract<GateVerdict, { readonly _tag: "Page" }>
 
 /** Why a request is not answered now. */
 type Barrier = Extract<GateVerdict, { readonly _tag: "Refuse" | "Wait" }>
@@ -167,6 +176,8 @@ const form = (head: RequestHead, session: GateSession, listener: GateListener): 
 interface Viewer {
   readonly permitted: Permitted
   readonly isReader: boolean
+  /** For a reader: whether their session still is. */
+  readonly isCurrent?: () => boolean
 }
 
 /** The method with whose right a caller sees what wallets own. */
@@ -197,8 +208,11 @@ const readerIn = (
 ): Viewer | undefined => {
   if (!forReaders || cookie === undefined) return undefined
   for (const each of pages) {
-    const user = "visit" in each ? each.readerOf?.(cookie) : undefined
-    if (user !== undefined) return { permitted: user.permitted, isReader: true }
+    const find = (): AdmittedUser | undefined => "visit" in each ? each.readerOf?.(cookie) : undefined
+    const user = find()
+    if (user !== undefined) {
+      return { permitted: user.permitted, isReader: true, isCurrent: () => find() !== undefined }
+    }
   }
   return undefined
 }

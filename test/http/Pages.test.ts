@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, Fiber, Queue, Redacted } from "effect"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
-import { type PageHandler, pageRequest } from "../../src/http/Pages.ts"
+import { type PageHandler, pageRequest, type VisitHandler } from "../../src/http/Pages.ts"
+import { eventually } from "../support/eventually.ts"
 import { testServer } from "../support/rpcServer.ts"
 
 const HTML = { accept: "text/html,application/xhtml+xml;q=0.9" }
@@ -146,5 +147,38 @@ describe("documents on the listener", () => {
       yield* lifecycle.stop
       const stopping = yield* http({ path: "/", headers: HTML })
       assert.deepStrictEqual([stopping.status, stopping.headers.connection], [503, "close"])
+    }))
+
+  it.scopedLive("end for a reader whose session ends, who gets nothing more", () =>
+    Effect.gen(function*() {
+      let isCurrent = true
+      const steps = yield* Queue.unbounded<string>()
+      const stream: PageHandler = {
+        serves: ({ path }) => path === "/stream",
+        authenticated: true,
+        forReaders: true,
+        answer: () =>
+          Effect.succeed({
+            status: 200,
+            headers: {},
+            body: { write: (write) => Effect.forever(Effect.flatMap(Queue.take(steps), write)) }
+          })
+      }
+      const sessions: VisitHandler = {
+        serves: () => false,
+        readerOf: (cookie) => isCurrent && cookie === "reader=1" ? { user: "alice", permitted: undefined } : undefined,
+        visit: () => Effect.dieMessage("no page")
+      }
+      const { http, pages } = yield* testServer({ credentials: CREDENTIALS })
+      yield* pages.install([stream, sessions])
+      const reading = yield* Effect.fork(http({ path: "/stream", headers: { cookie: "reader=1" } }))
+      yield* Queue.offer(steps, "before ")
+      yield* eventually("the first text", Effect.map(Queue.size(steps), (size) => size < 0))
+      isCurrent = false
+      yield* Queue.offer(steps, "after")
+      const { status, text } = yield* Fiber.join(reading)
+      assert.deepStrictEqual([status, text], [200, "before "])
+      const again = yield* http({ path: "/stream", headers: { cookie: "reader=1" } })
+      assert.strictEqual(again.status, 401)
     }))
 })

@@ -1,7 +1,7 @@
 /** Milliseconds after the last change of a form at which its value is shown. */
 const DRAFT_MS = 300
 
-/** Optional script: shows a form's value while it is filled in, and prevents pressing a button twice. */
+/** Optional script: shows a form's value while it is filled in, reads a chosen file, prevents pressing a button twice. */
 export const DESK_SCRIPT = `"use strict";
 (() => {
   for (const form of document.querySelectorAll("form")) {
@@ -15,6 +15,25 @@ export const DESK_SCRIPT = `"use strict";
     all.closest("label").hidden = false;
     all.addEventListener("change", () => {
       for (const box of document.querySelectorAll("input[name=" + all.dataset.all + "]")) box.checked = all.checked;
+    });
+  }
+  // A PSBT in bytes becomes base64, as the form takes it.
+  for (const file of document.querySelectorAll("input[data-into]")) {
+    file.closest("label").hidden = false;
+    file.addEventListener("change", async () => {
+      const into = document.getElementById("f-" + file.dataset.into);
+      const chosen = file.files[0];
+      if (chosen === undefined) return;
+      if (chosen.size > into.maxLength) {
+        file.setCustomValidity("This file is too large for this page.");
+        return file.reportValidity();
+      }
+      file.setCustomValidity("");
+      const bytes = new Uint8Array(await chosen.arrayBuffer());
+      const isRaw = bytes[0] === 0x70 && bytes[4] === 0xff;
+      into.value = isRaw
+        ? btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+        : new TextDecoder().decode(bytes).trim();
     });
   }
   const form = document.querySelector("form[data-draft]");

@@ -60,11 +60,14 @@ button.primary[disabled] { color: var(--muted); background: var(--back); border-
 .danger ul { list-style: none; padding: 0; margin: 0; display: grid; gap: .5rem; }
 .danger li { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between; }
 .danger .hint { color: inherit; }
+.payments th a { text-decoration: underline; }
 .login { max-width: 30rem; margin: 0 auto; width: 100%; }
 @media (max-width: 44rem) {
   .session { display: grid; justify-items: start; margin-left: 0; padding: .6rem .75rem; border-top: 1px solid var(--line); }
   .own li { grid-template-columns: auto minmax(0, 1fr) auto; padding: .45rem 0; }
   .own-value { display: none; }
+  .payments.brief th { flex: 1; order: -1; }
+  .payments .number .muted { display: none; }
   .own-name, .own-name .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .own .life { grid-column: 2 / span 2; grid-row: 2; }
   .own .good .own-state { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

@@ -44,9 +44,9 @@ const qrCode = ({ label, text }: { readonly text: string; readonly label: string
 const LAST_PAYMENTS = 25
 
 /** Without an index of transactions, the node finds a confirmed one only by height. */
-const txidView = (txid: string, block?: number): Html => {
+const linked = ({ blockheight: block, txid }: Pick<Payment, "blockheight" | "txid">, text: Html): Html => {
   const hash = parseDisplayHash(txid)
-  return hash === undefined ? html`–` : html`<a href="${transactionLink(hash, { block })}">${shortHash(txid)}</a>`
+  return hash === undefined ? text : html`<a href="${transactionLink(hash, { block })}">${text}</a>`
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([
@@ -84,18 +84,16 @@ const amountOf = ({ amount, fee = new Amount(0), name }: Payment): Html =>
     }</span>`
 
 const paymentRow = (now: number) => (payment: Payment): Html => {
-  const { address, blockheight, confirmations, time, txid } = payment
-  return html`<tr><td data-label="Time">${dated(time, { now })}</td><th scope="row">${whatOf(payment)}${
+  const { address, confirmations, time, txid } = payment
+  return html`<tr><td class="when">${dated(time, { now })}</td><th scope="row">${linked(payment, whatOf(payment))}${
     confirmations === 0 && html` <span class="badge busy">unconfirmed</span>`
-  }${
-    confirmations < 0 && html` <span class="badge attention">void</span>`
-  }</th><td data-label="Amount" class="number">${
+  }${confirmations < 0 && html` <span class="badge attention">void</span>`}</th><td class="number">${
     amountOf(payment)
-  }</td><td data-label="Address" class="owner-cell broad">${
+  }</td><td class="owner-cell wide">${
     address === undefined
       ? html`<span class="muted">none</span>`
       : html`<code class="address">${visible(address)}</code>`
-  }</td><td data-label="Transaction" class="broad">${txidView(txid, blockheight)}</td></tr>`
+  }</td><td class="wide">${linked(payment, html`${shortHash(txid)}`)}</td></tr>`
 }
 
 export const paymentsPage: DeskHandler = (visit) =>
@@ -122,7 +120,7 @@ export const paymentsPage: DeskHandler = (visit) =>
           "Recent payments",
           payments.length === 0
             ? html`<p class="empty">None yet.</p>`
-            : html`<table class="stack"><caption class="out">Last payments, the newest first</caption><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
+            : html`<table class="brief payments"><caption class="out">Last payments, the newest first</caption><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
               [...payments].reverse().map(paymentRow(now))
             }</tbody></table>`
         )
@@ -298,7 +296,7 @@ export const pay: DeskHandler = (visit) =>
       run: (call) =>
         Effect.map(sendShown(call, psbt), (txid) => ({
           title: "The payment is sent",
-          text: html`Transaction ${txidView(txid)}. It takes effect once it is in a block${
+          text: html`Transaction ${linked({ txid }, html`${shortHash(txid)}`)}. It takes effect once it is in a block${
             ifTimed(visit.frame, ", in about ten minutes")
           }.`
         }))

@@ -121,7 +121,7 @@ const signForm = (
       value: text,
       wrong
     })
-  }<button class="primary" type="submit">See what it does</button></form>`
+  }<label class="field" hidden>Or choose its file<input type="file" data-into="psbt" accept=".psbt,.txt,application/octet-stream,text/plain"></label><button class="primary" type="submit">See what it does</button></form>`
 
 const MOST_SHOWN = 100
 

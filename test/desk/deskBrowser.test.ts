@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync } from "node:fs"
+import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page } from "puppeteer-core"
 import { temporaryDirectory } from "../support/chain.ts"
@@ -153,9 +153,11 @@ interface Place {
   readonly node: Node
   /** The words of a wallet, as the user reads them at the machine of the node. */
   readonly wordsOf: (wallet: string) => Promise<ReadonlyArray<string>>
+  /** For files to upload. */
+  readonly folder: string
 }
 
-const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
+const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> => {
   const rpc = rpcOf(node)
   const mine = (count: number) => rpc("generatetoaddress", count, NO_OWNER)
   const origin = `http://127.0.0.1:${node.port}`
@@ -318,11 +320,30 @@ const walk = async ({ browser, node, wordsOf }: Place): Promise<void> => {
   assert.strictEqual(await heading(page), "The payment is sent")
   await open("payments")
   await look(page, "payments")
+  await page.setViewport({ width: 360, height: 800 })
+  const heights = await page.$$eval(
+    ".payments tbody tr",
+    (rows) => rows.map((row) => row.getBoundingClientRect().height)
+  )
+  assert.isAbove(heights.length, 3)
+  assert.isBelow(Math.max(...heights), 48, "a payment takes one line on a phone")
   assert.lengthOf((await text(page)).match(/paid/g) ?? [], 1)
   // A confirmed transaction is found without an index, by the height in its link.
   const confirmedLink = await page.$eval("a[href*='block=']", (link) => "href" in link ? String(link.href) : "")
   await page.goto(confirmedLink, { waitUntil: "domcontentloaded" })
   assert.include(await text(page), "Confirmations")
+
+  // A PSBT as a file, in bytes or in base64.
+  await open("sign")
+  const raw = Buffer.from("70736274ff01000a00000000000000000000", "hex")
+  for (const [file, content] of [["raw.psbt", raw], ["text.psbt", `${raw.toString("base64")}\n`]] as const) {
+    writeFileSync(join(folder, file), content)
+    await fill(page, { psbt: "" })
+    const input = await page.waitForSelector("input[type=file]", { visible: true })
+    await (await input?.toElement("input"))?.uploadFile(join(folder, file))
+    await page.waitForFunction(`document.getElementById("f-psbt").value === "${raw.toString("base64")}"`)
+  }
+  await look(page, "sign")
 
   await open("names")
   await press(page, "d/desk-example")
@@ -391,7 +412,8 @@ it.scopedLive.skipIf(chromium === undefined)(
         assert.strictEqual(code, 0, stderr)
         return stdout.trim().split(" ")
       }
-      yield* Effect.promise(() => walk({ browser, node, wordsOf }))
+      const folder = yield* temporaryDirectory
+      yield* Effect.promise(() => walk({ browser, folder, node, wordsOf }))
       const end = performance.now()
       yield* Effect.sync(() =>
         console.log(

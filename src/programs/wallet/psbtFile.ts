@@ -23,6 +23,9 @@ const MOST_BYTES = 16_000_000
 const MOST_INPUTS = 1_000
 const MOST_OUTPUTS = 4_000
 
+/** How every PSBT in base64 begins. */
+const BASE64_MAGIC = Buffer.from(PSBT_MAGIC).toString("base64").slice(0, 6)
+
 /** Standard input. */
 export const STDIN = "-"
 
@@ -71,6 +74,8 @@ const decoded = (bytes: Bytes): { readonly error: string } | GivenPsbt => {
   if (more.length > 0) {
     return { error: `it is an answer with ${more.length + 1} PSBTs: put each into a file of its own` }
   }
+  // The decoder's own words, which RPC has from upstream, would say nothing about another file.
+  if (!answered.startsWith(BASE64_MAGIC)) return { error: "it has none, in base64 or binary" }
   const found = runSteps(parsePsbtSteps(answered))
   return "error" in found ? found : { ...found, form: "base64" }
 }

@@ -145,7 +145,7 @@ describe("svcd-wallet show", () => {
             [put("empty", ""), /cannot be read as a PSBT/],
             [put("two", JSON.stringify([{ psbt: "a" }, { psbt: "b" }])), /an answer with 2 PSBTs/],
             [put("open", "{\"psbt\":"), /cannot be read as a PSBT/],
-            [put("text", "no base64!"), /cannot be read as a PSBT: invalid base64/]
+            [put("text", "no base64!"), /cannot be read as a PSBT: it has none, in base64 or binary/]
           ] as const
         ) {
           const { code, stderr, stdout } = yield* call(["show", file])

@@ -24,7 +24,7 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
   readonly reason?: FailureReason | undefined
 }> {}
 
-/** The reasons of RPC, and what the desk finds by itself: the name was changed in another window. */
+/** The reasons of RPC, and what only the desk finds: the name was changed in another window. */
 export type FailureReason = RpcReason | "changed"
 
 export interface Calls {

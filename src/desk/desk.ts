@@ -126,7 +126,7 @@ export const deskStarting: VisitHandler = {
       tone: "busy",
       paragraphs: [
         form === undefined
-          ? "The node is opening its files. This page will reload by itself."
+          ? "The node is opening its files. This page reloads automatically."
           : "The node was restarted, and your request did nothing. Sign in again in a moment."
       ]
     }, { network: undefined, here: hereOf(request) }))

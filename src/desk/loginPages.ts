@@ -37,7 +37,7 @@ export const loginPage = (frame: PlainFrame, message?: LoginMessage): PageAnswer
     status: message?.status ?? 200,
     main: html`<div class="login"><section class="card"><h1>Sign in</h1>${
       message !== undefined && alertView("attention", message.text)
-    }<p>On the node's machine, as the user that runs svcd, type:</p><pre class="command"><code>svcd-cli desk</code></pre><p>It prints a link. Open it in this browser. <span class="muted">With <code>-open</code> it opens the link by itself.</span></p></section><section class="card">${
+    }<p>On the node's machine, as the user that runs svcd, type:</p><pre class="command"><code>svcd-cli desk</code></pre><p>It prints a link. Open it in this browser. <span class="muted">With <code>-open</code> it opens the link, too.</span></p></section><section class="card">${
       message?.ofPassword === true ? html`<details open>${others}</details>` : html`<details>${others}</details>`
     }</section></div>`
   }, frame)

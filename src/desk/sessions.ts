@@ -127,7 +127,7 @@ export class DeskSessions {
     return session
   }
 
-  /** Does not count as a use, since pages about the node update by themselves. */
+  /** Does not count as a use, since pages about the node update automatically. */
   readerOf(cookie: string, now: number): AdmittedUser | undefined {
     const reader = valueIn(cookie, { name: this.#readerName })
     if (reader === undefined) return undefined

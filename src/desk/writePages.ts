@@ -183,7 +183,7 @@ const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
         Effect.as(call(NAME_AUTOREGISTER, registration), {
           title: "The registration is under way",
           text:
-            html`The commitment is sent. After twelve blocks the wallet sends the name by itself, even after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
+            html`The commitment is sent. After twelve blocks the wallet sends the name automatically, even after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
               deskLink("wallet")
             }">unlock it for some time</a>. <a href="${deskLink("names")}">Names</a> shows how far it is.`
         })

@@ -40,7 +40,7 @@ import type { NameFailure, NameOptions, Registration } from "../wallet/names/Wal
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
-/** Registers and updates names with a wallet of the node, which continues registrations by itself. */
+/** Registers and updates names with a wallet of the node, which continues registrations automatically. */
 
 /** Interval of checks without an event: a step can happen between a check and the subscription. */
 const LOOK_EVERY = "1 second"

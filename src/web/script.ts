@@ -75,7 +75,7 @@ export const PAGE_SCRIPT = `"use strict";
     busy = true;
     try {
       const answer = await fetch(location.origin + location.pathname + location.search, { headers: { accept: "text/html" }, cache: "no-store" });
-      // The node restarts: its page comes back by itself. A node that is busy or stops answers in plain text.
+      // The node restarts: its page comes back without a reload. A node that is busy or stops answers in plain text.
       if (answer.status === 503 && (answer.headers.get("content-type") || "").startsWith("text/html")) return location.reload();
       if (!answer.ok) throw new Error(String(answer.status));
       show(new DOMParser().parseFromString(await answer.text(), "text/html"));

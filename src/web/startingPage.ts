@@ -23,7 +23,7 @@ export const startingPage: PageHandler = {
         headers: { "Retry-After": String(RELOAD_AFTER) },
         main: html`<section class="status busy" aria-labelledby="status-title">
 <h1 id="status-title"><span class="dot" aria-hidden="true"></span>Starting</h1>
-<p>The node is opening and checking its files. This page will reload by itself.</p>
+<p>The node is opening and checking its files. This page reloads automatically.</p>
 </section>`
       }))
 }

@@ -31,7 +31,7 @@ const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
       pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))))
 
-/** Only the wallets of the start; wallets loaded later follow by themselves. */
+/** Only the wallets of the start; wallets loaded later register themselves. */
 const catchingUp = ({ notify }: Settings) =>
   Layer.scopedDiscard(
     Effect.gen(function*() {

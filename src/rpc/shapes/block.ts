@@ -102,9 +102,11 @@ export const CHAIN_INFO = Schema.Struct({
   size_on_disk: Result.integer("Bytes of block and undo files"),
   pruned: Result.boolean("Whether old blocks are deleted"),
   pruneheight: Schema.optional(Result.integer("The first block that is stored; 0 for all. Only if blocks are pruned")),
-  automatic_pruning: Schema.optional(Result.boolean("Whether the node prunes by itself. Only if blocks are pruned")),
+  automatic_pruning: Schema.optional(
+    Result.boolean("Whether the node prunes automatically. Only if blocks are pruned")
+  ),
   prune_target_size: Schema.optional(
-    Result.integer("Bytes below which it keeps the files. Only if it prunes by itself")
+    Result.integer("Bytes below which it keeps the files. Only if it prunes automatically")
   ),
   warnings: Schema.Array(Result.string("A warning"))
 })

@@ -21,7 +21,7 @@ const WAITING = {
 export const WAITFORNEWBLOCK = contract({
   ...WAITING,
   name: "waitfornewblock",
-  summary: "Waits for a new tip, and returns it. Returns the current tip when the time is over or the node stops.",
+  summary: "Waits for a new tip, and returns it. After the timeout, or when the node stops, returns the current tip.",
   params: {
     timeout: TIMEOUT,
     current_tip: optional(hash("Waits for a different tip."), "the tip at the time of the call")
@@ -33,8 +33,8 @@ export const WAITFORBLOCK = contract({
   ...WAITING,
   name: "waitforblock",
   summary:
-    "Waits until a block is the tip, and returns the tip. Returns the current tip when the time is over or the " +
-    "node stops.",
+    "Waits until the block is the tip, and returns the tip. After the timeout, or when the node stops, returns the " +
+    "current tip.",
   params: { blockhash: hash("The block."), timeout: TIMEOUT },
   examples: [["0000000000079f8ef3d2c688c244eb7a4570b24c9ed7b4a8c619eb02596f8862", 1000]]
 })
@@ -42,8 +42,8 @@ export const WAITFORBLOCK = contract({
 export const WAITFORBLOCKHEIGHT = contract({
   ...WAITING,
   name: "waitforblockheight",
-  summary: "Waits until the tip has at least a height, and returns the tip. Returns the current tip when the time is " +
-    "over or the node stops.",
+  summary: "Waits until the tip has at least this height, and returns the tip. After the timeout, or when the node " +
+    "stops, returns the current tip.",
   params: { height: int32("The height."), timeout: TIMEOUT },
   examples: [[100, 1000]]
 })

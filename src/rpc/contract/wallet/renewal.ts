@@ -102,7 +102,8 @@ export const NAME_RENEW = contract({
   summary:
     "Renews many names over the next blocks, even across restarts. Each gets its own transaction and keeps value and " +
     "address. With dryrun, returns the cost without sending anything. name_renewals shows the progress. A wallet " +
-    "without private keys makes PSBTs, which wait for their signatures.",
+    "without private keys makes PSBTs, which wait for their signatures. For the PSBT of one renewal from a wallet with " +
+    "keys, call name_update without a value and with psbt.",
   params: {
     names: asArgument("json or text", CHOICE),
     options: orEmpty(notNull(object({

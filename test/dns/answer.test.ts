@@ -65,7 +65,7 @@ describe("answerOf", () => {
     ["chain.bit.", TXT, ["chain.bit. CNAME cname.bit.", "cname.bit. CNAME addr.bit.", "addr.bit. TXT x"]],
     ["x.chain.bit.", TXT, ["x.chain.bit. CNAME addr.bit.", "addr.bit. TXT x"]],
     ["moved.bit.", DNAME, ["moved.bit. DNAME addr.bit."]],
-    ["none.moved.bit.", CNAME, ["moved.bit. DNAME addr.bit.", "none.moved.bit. CNAME none.addr.bit."]],
+    ["none.moved.bit.", CNAME, ["moved.bit. DNAME addr.bit.", "none.moved.bit. CNAME none.addr.bit. unsigned"]],
     ["moved.bit.", TXT, ["moved.bit. TXT beside"]],
     ["leaf.ent.deep.moved.bit.", A, [
       "moved.bit. DNAME addr.bit.",

@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { createHash, X509Certificate } from "node:crypto"
+import { createServer, type Server } from "node:https"
 import { fileURLToPath } from "node:url"
 import { unixTime } from "../../src/base/clock.ts"
 import { keyOfSecret } from "../../src/config/webhookKinds.ts"
 import type { PromiseClient } from "../../src/promise.ts"
 import { signedHeaders } from "../../src/webhooks/signature.ts"
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/certificate.ts"
 import { freePort } from "../support/daemon.ts"
 import { fakeDaemon } from "../support/fakeDaemon.ts"
 
@@ -95,6 +98,39 @@ describe("the examples", { concurrent: true }, () => {
       assert.match(some.stderr, /^name not found: 'd\/none'\nname expired: 'd\/old', last updated at height 600\n$/)
       assert.match(away.stderr, /^cannot reach a daemon at .*\n$/)
       assert.match(wrong.stderr, /^usage: /)
+    }))
+
+  it.scopedLive("bit-site.ts fetches a page whose certificate is in the value, and no other", () =>
+    Effect.gen(function*() {
+      const server = yield* Effect.acquireRelease(
+        Effect.async<Server>((resume) => {
+          const made = createServer(
+            { key: TEST_KEY, cert: TEST_CERTIFICATE },
+            (request, response) => response.end(`${request.headers.host} has ${request.url}`)
+          )
+          made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+        }),
+        (made) => Effect.sync(() => void made.close().closeAllConnections())
+      )
+      const address = server.address()
+      const port = typeof address === "object" ? address?.port : undefined
+      const key = new X509Certificate(TEST_CERTIFICATE).publicKey.export({ type: "spki", format: "der" })
+      const siteOf = (certified: Uint8Array) => {
+        const tls = [[3, 1, 1, createHash("sha256").update(certified).digest("base64")]]
+        return JSON.stringify({ ip: "127.0.0.1", map: { _tcp: { map: { [`_${port}`]: { tls } } } } })
+      }
+      const values = new Map([["d/site", siteOf(key)], ["d/false", siteOf(Buffer.from("another key"))]])
+      const daemon = yield* fakeDaemon(({ method, params }) => {
+        const [name = "", value = ""] = [...values].find(([each]) => hex(each) === params[0]) ?? []
+        return method === "name_show" && name !== "" ? { result: shown(name, { value: hex(value) }) } : undefined
+      }, REGTEST)
+      const NAMES = configOf(daemon.port)
+      const right = yield* start("bit-site", [`https://site.bit:${port}/page?a=b`], { NAMES })
+      const wrong = yield* start("bit-site", [`https://false.bit:${port}/`], { NAMES })
+      const codes = yield* Effect.promise(() => Promise.all([right.exit, wrong.exit]))
+      assert.deepStrictEqual([right.stdout, right.stderr], [`site.bit:${port} has /page?a=b\n`, ""])
+      assert.deepStrictEqual([wrong.stdout, codes], ["", [0, 1]])
+      assert.match(wrong.stderr, /^the certificate of false\.bit:\d+ is not the one in the value of its name\n$/)
     }))
 
   it.scopedLive("webhook.ts accepts a message that is signed, and nothing else", () =>

@@ -233,6 +233,10 @@ describe("attacks on a light node", () => {
       const { asOf, value } = yield* client.resolveName("d/stolen")
       assert.deepStrictEqual([value, asOf.proof], ["of a thief", "work"])
       assert.strictEqual((yield* client.resolveName("d/open")).asOf.proof, "signatures")
+      assert.deepInclude(yield* client.resolveDomain("open.bit"), {
+        status: "no-data",
+        asOf: { ...asOf, proof: "signatures" }
+      })
       const refused = yield* Effect.flip(client.resolveName("d/stolen", { requireProof: "signatures" }))
       assert.strictEqual(refused._tag, "NotSynced")
     }))

@@ -186,6 +186,23 @@ describe("the embedded client", () => {
       })
     ))
 
+  it.scopedLive("resolves hosts below .bit from its names", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        const { name } = active.find((each) => /^d\/[a-z][a-z0-9]*$/.test(each.name)) ?? assert.fail("no such name")
+        const { asOf, sources, status } = yield* client.resolveDomain(`${name.slice(2)}.bit`, "ANY")
+        assert.include(["records", "no-data", "delegated"], status)
+        assert.deepStrictEqual(sources[0], yield* client.resolveName(name))
+        assert.deepStrictEqual(asOf, { height: HEIGHT, synced: true, proof: "full" })
+        assert.deepInclude(yield* client.resolveDomain("absent.bit"), {
+          status: "no-name",
+          records: [],
+          sources: [],
+          asOf
+        })
+      })
+    ))
+
   it.scopedLive("fails with NotSynced if the caller requires a greater height", () =>
     withClient((client) =>
       Effect.gen(function*() {
@@ -206,6 +223,7 @@ describe("the embedded client", () => {
         assert.deepStrictEqual(yield* client.freshness, { height: HEIGHT, synced: false, proof: "full" })
         const insisted = yield* Effect.flip(client.resolveName(name, { requireSynced: true }))
         assert.strictEqual(insisted._tag, "NotSynced")
+        assert.strictEqual((yield* Effect.flip(client.resolveDomain("absent.bit")))._tag, "NotSynced")
         const missing = yield* Effect.flip(client.resolveName("d/absent"))
         assert.deepInclude({ ...missing }, { _tag: "NotSynced", height: HEIGHT })
         const { name: expired = "" } = textNames.find(({ show }) => show.expired) ?? {}

@@ -138,6 +138,18 @@ describe.skipIf(!hasServer)("PostgresNames", () => {
             }
           }
           assert.strictEqual((yield* Effect.flip(client.resolveName("d/none")))._tag, "NameNotFound")
+          const site = living.find(({ name, value }) => name.startsWith("d/n") && value.includes("\"ip\"")) ??
+            assert.fail("no domain has an address")
+          const hosts = yield* Effect.forEach(
+            [site.name.slice(2), `www.${site.name.slice(2)}`, "none"],
+            (host) => client.resolveDomain(`${host}.bit`)
+          )
+          assert.deepStrictEqual(
+            hosts.map(({ status }) => status),
+            site.value.includes("ns1") ? ["delegated", "delegated", "no-name"] : ["records", "no-name", "no-name"]
+          )
+          assert.deepStrictEqual(hosts.map(({ sources }) => sources), [[site], [site], []])
+          for (const each of hosts) assert.deepStrictEqual(each.asOf, asOf(height))
 
           assert.deepStrictEqual(yield* client.listNames({ limit: 1_000 }), living)
           const inD = living.filter(({ name }) => name.startsWith("d/"))

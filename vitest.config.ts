@@ -38,6 +38,7 @@ const SLOW = [
   "consensus/undoBlock.test.ts",
   "crash/diskImage.test.ts",
   "desk/deskBrowser.test.ts",
+  "dns/transfer/secondaries.test.ts",
   "dns/transfer/transferStreams.test.ts",
   "examples/examples.test.ts",
   "http/FastLane.test.ts",

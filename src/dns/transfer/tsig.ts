@@ -76,10 +76,10 @@ export const readTsig = (message: Bytes, at: number): TsigRecord | undefined => 
       algorithm: lowerCaseName(algorithm.name),
       time: view.getUint16(fields) * 0x1_0000_0000 + view.getUint32(fields + 2),
       fudge: view.getUint16(fields + 6),
-      mac: message.slice(fields + 10, behindMac),
+      mac: new Uint8Array(message.subarray(fields + 10, behindMac)),
       originalId: view.getUint16(behindMac),
       error: view.getUint16(behindMac + 2),
-      other: message.slice(behindMac + 6, end)
+      other: new Uint8Array(message.subarray(behindMac + 6, end))
     }
   } catch (error) {
     // RangeError: the record is cut off.
@@ -121,7 +121,8 @@ const chained = (before: Bytes): Bytes => before.length === 0 ? EMPTY : concat(u
 
 /** Without its TSIG record, as it was signed. */
 const unsignedPart = (message: Bytes, at: number, { originalId }: TsigRecord): Uint8Array => {
-  const bytes = message.slice(0, at)
+  // A Buffer's `slice` would not copy.
+  const bytes = new Uint8Array(message.subarray(0, at))
   const view = new DataView(bytes.buffer)
   view.setUint16(0, originalId)
   view.setUint16(10, view.getUint16(10) - 1)

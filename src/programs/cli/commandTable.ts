@@ -407,6 +407,14 @@ export const CLI_COMMANDS = {
     description: "list the webhooks that receive name events, or test one",
     options: SHARED
   },
+  dnskey: {
+    group: "Commands for the node",
+    words: "[list|show|roll]",
+    takes: [0, 1],
+    description: "list the DNSSEC keys of the zone bit, show what resolvers need to trust them, or replace the key",
+    details: "roll begins a roll-over as in RFC 5011: the new key signs after 30 days.",
+    options: SHARED
+  },
   lint: {
     group: "Commands without a daemon",
     words: "NAME VALUE",

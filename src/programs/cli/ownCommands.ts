@@ -248,6 +248,14 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
           webhooksCommand(daemon, input.screen, { test: line.words[1], json: line.wants("json") })
       ),
     missing: "the daemon has no webhooks: it is another program, or an older svcd"
+  },
+  dnskey: {
+    run: ({ daemon, input, line }) =>
+      using(
+        () => import("./dnskey.ts"),
+        ({ dnskeyCommand }) => dnskeyCommand(daemon, input.screen, { action: line.words[0], json: line.wants("json") })
+      ),
+    missing: NOT_SVCD
   }
 }
 

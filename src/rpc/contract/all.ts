@@ -12,6 +12,7 @@ import * as Wait from "./chain/wait.ts"
 import * as AlertMail from "./control/alertMail.ts"
 import * as Control from "./control/control.ts"
 import * as Desk from "./control/desk.ts"
+import * as Dnskey from "./control/dnskey.ts"
 import * as Util from "./control/util.ts"
 import * as Webhook from "./control/webhook.ts"
 import * as Fee from "./mempool/fee.ts"
@@ -71,6 +72,7 @@ const MODULES = {
   AlertMail,
   Control,
   Desk,
+  Dnskey,
   Util,
   Webhook,
   Fee,

@@ -37,6 +37,7 @@ import { checkMethods, pruneMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { deskMethods } from "./deskMethods.ts"
+import { dnskeyMethods } from "./dnskeyMethods.ts"
 import { expiryMethods } from "./expiryMethods.ts"
 import { feeMethods } from "./feeMethods.ts"
 import { filterMethods } from "./filterMethods.ts"
@@ -145,6 +146,7 @@ export const allMethods: Effect.Effect<
     lintMethods,
     findMethods,
     resolveMethods,
+    dnskeyMethods,
     webhookMethods,
     expiryMethods,
     alertMailMethods,

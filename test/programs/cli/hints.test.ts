@@ -35,6 +35,7 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
   doctor: [],
   peers: ["getpeerinfo"],
   webhooks: ["listwebhooks", "testwebhook"],
+  dnskey: ["listdnskeys", "rolldnskey"],
   lint: [],
   rpcauth: []
 }

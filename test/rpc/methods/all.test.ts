@@ -22,6 +22,8 @@ const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
   // The desk is off here.
   ["createdesklink", [RPC_CODE.misc]],
+  ["listdnskeys", [RPC_CODE.misc]],
+  ["rolldnskey", [RPC_CODE.misc]],
   // No address gets mail here.
   ["testalertmail", [RPC_CODE.misc]],
   ["getblockfilter", [RPC_CODE.misc]],

@@ -262,10 +262,9 @@ const checkProof = (names: Names, answer: DnsAnswer, [name, type]: readonly [Wir
 
 /** Follows what the answer says from the question to the last name. */
 const lastName = (answer: DnsAnswer, [name, asked]: readonly [WireName, number]): WireName =>
-  answer.answer.reduce((at, { owner, records: [record], signs, type }) => {
-    // A CNAME that was asked for is the end; one that DNAME implies is not.
-    const isEnd = signs && asked === CNAME
-    if (owner !== at || type !== CNAME || isEnd || record === undefined) return at
+  answer.answer.reduce((at, { owner, records: [record], type }) => {
+    // A CNAME that was asked for is the end.
+    if (owner !== at || type !== CNAME || asked === CNAME || record === undefined) return at
     if (record.type === "opaque") return Buffer.from(record.data).toString("latin1") as WireName
     return record.type === "CNAME" ? wire(record.target) : at
   }, name)

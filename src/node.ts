@@ -12,6 +12,7 @@
 
 export { BindFailed } from "./base/listening.ts"
 export { NodeChain as Chain } from "./node/layers/chain.ts"
+export { NodeDns as DnsServer } from "./node/layers/dnsServer.ts"
 export { NodeMempool as Mempool } from "./node/layers/mempool.ts"
 export { NodeMetrics as Metrics } from "./node/layers/metrics.ts"
 export { NodeNames as NameDb } from "./node/layers/names.ts"
@@ -28,6 +29,7 @@ export {
   type RouteDefinition,
   type RouteRequest
 } from "./http/ownRoute.ts"
+export type { DnsServerOptions } from "./node/layers/dnsServer.ts"
 export type { MempoolOptionsGiven as MempoolOptions } from "./node/layers/mempool.ts"
 export type { MetricsOptions } from "./node/layers/metrics.ts"
 export type { NameDbOptionsGiven as NameDbOptions } from "./node/layers/names.ts"

@@ -39,6 +39,7 @@ export const LAYER_PARTS = {
   PeerManager: ["peers"],
   RpcServer: ["answers", "rpc"],
   Metrics: ["metrics"],
+  DnsServer: ["dns"],
   Node: ["chain", "peers", "mempool", "names", "answers", "wallet"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<keyof Settings>>>
 
@@ -90,10 +91,19 @@ const decodeAs = (
 }
 
 /** Programs may listen on any free port, and ask the service for the actual one. */
-const LISTENERS: ReadonlySet<OptionName> = new Set(["listen", "metricsaddr", "rpcaddr"])
+const LISTENERS: ReadonlySet<OptionName> = new Set([
+  "listen",
+  "metricsaddr",
+  "rpcaddr",
+  "dns",
+  "dnstls",
+  "dnshttps",
+  "dnshttp"
+])
 
 /** Port 0, which no option has as text. */
 const withFreePort = (name: OptionName, given: unknown): unknown => {
+  if (Array.isArray(given)) return given.map((each: unknown) => withFreePort(name, each))
   const [, host] = LISTENERS.has(name) && typeof given === "string" ? /^(.+):0$/.exec(given) ?? [] : []
   const address = host === undefined ? undefined : parseHostPort(`${host}:1`, "required")
   return address !== undefined && Either.isRight(address) ? { ...address.right, port: 0 } : given
@@ -119,7 +129,7 @@ const decodeField = (
 }
 
 /** The layers whose options a program may give to another one by mistake. */
-const ELSEWHERE = ["RpcServer", "Metrics", "Node"] as const
+const ELSEWHERE = ["RpcServer", "Metrics", "DnsServer", "Node"] as const
 
 /** A misspelled field would be ignored silently. */
 const unknownField = (field: string, fields: Fields): OptionProblem => {

@@ -13,6 +13,7 @@ import { Warnings } from "../chain/Warnings.ts"
 import { cookieOf } from "../config/cookie.ts"
 import { credentialsOf, type Settings } from "../config/settings.ts"
 import { zmqPublishers } from "../config/zmqOptions.ts"
+import type { DnsCertificateUnusable } from "../dns/serve/certificate.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing } from "../metrics/metrics.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
@@ -26,6 +27,7 @@ import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import type { WebhookMisconfigured } from "../webhooks/errors.ts"
 import { checkGivenFiles } from "./givenFiles.ts"
 import { baseLayer } from "./layers/base.ts"
+import { dnsOfNode } from "./layers/dnsServer.ts"
 import { listenerLayer } from "./layers/listener.ts"
 import { methodsLayer } from "./layers/methods.ts"
 import { metricsLayer } from "./layers/metrics.ts"
@@ -89,6 +91,7 @@ const logControl = ({ log }: Settings, switches: Logging.DebugSwitches) =>
 
 export type DaemonEnded =
   | BindFailed
+  | DnsCertificateUnusable
   | ImportFailed
   | InvalidWalletRequest
   | StorageFailure
@@ -140,6 +143,7 @@ export const run = (settings: Settings, started: OnStarted = () => Effect.void) 
   const { chain: { dataDir }, log } = settings
   const switches = new Logging.DebugSwitches(log)
   const daemon = methodsLayer(settings).pipe(
+    Layer.provideMerge(dnsOfNode(settings)),
     Layer.provideMerge(partsLayer()),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(listeners(settings, switches)),

@@ -1,0 +1,99 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { join } from "node:path"
+import { Chain } from "../../chain/Chain.ts"
+import { DataDirectory } from "../../config/DataDirectory.ts"
+import type { Settings } from "../../config/settings.ts"
+import { Dns } from "../../dns/Dns.ts"
+import { makeForwarder } from "../../dns/forward.ts"
+import type { DnsCounters, Transfers } from "../../dns/parts.ts"
+import * as Responder from "../../dns/Responder.ts"
+import * as Server from "../../dns/serve/DnsServer.ts"
+
+import * as ZoneSerials from "../../dns/transfer/ZoneSerials.ts"
+import { zoneTip } from "../../dns/transfer/zoneTip.ts"
+import * as ZoneTransfers from "../../dns/transfer/ZoneTransfers.ts"
+import { wireNameOfHost } from "../../dns/wire/name.ts"
+import { makeApex } from "../../dns/zone/apex.ts"
+import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
+import * as Metrics from "../../metrics/dnsMetrics.ts"
+import { Samples } from "../../metrics/Samples.ts"
+import { version } from "../../version.ts"
+
+/** The DNS server of a node. Loaded on use: most nodes have none. */
+
+const counters: DnsCounters = {
+  answered: (rcode) => Metrics.dnsAnswers.of(rcode).increase(),
+  took: (seconds) => Metrics.dnsAnswerDuration.observe(seconds),
+  cacheHit: () => Metrics.dnsCacheHits.increase(),
+  cacheBytes: (bytes) => Metrics.dnsCacheBytes.set(bytes)
+}
+
+/** What the records depend on besides the names: with other settings, secondaries transfer the whole zone. */
+const madeWith = ({ servers, ttl }: Settings["dns"]): string => JSON.stringify({ form: 1, servers, ttl })
+
+const serialsOf = (settings: Settings, directory: string) =>
+  Layer.unwrapEffect(
+    Effect.map(zoneTip, (tip) =>
+      ZoneSerials.layer({ filename: join(directory, "serials.json"), made: madeWith(settings.dns), tip }))
+  )
+
+/** Without a rule and a key there is nothing to decide: the responder refuses by itself. */
+const transfersOf = ({ dns }: Settings) =>
+  Effect.gen(function*() {
+    if (dns.transfer.length === 0 && dns.tsig.length === 0 && dns.notify.length === 0) return undefined
+    const { params } = yield* Chain
+    const directory = yield* DataDirectory
+    const layer = ZoneTransfers.layer({
+      namesFile: directory.file("names.db"),
+      params,
+      rules: dns.transfer,
+      keys: dns.tsig.map(({ name, ...key }) => ({ ...key, name: wireNameOfHost(name) })),
+      apex: makeApex({ origin: BIT_ORIGIN, servers: dns.servers.map(wireNameOfHost), ttl: dns.ttl }),
+      counted: (kind) => Metrics.dnsTransfers.of(kind).increase()
+    })
+    return Context.get(yield* Layer.build(layer), ZoneTransfers.ZoneTransfers)
+  })
+
+const forwarderOf = ({ dns: { allow, forward } }: Settings) =>
+  forward.length === 0 ? Effect.succeed(undefined) : makeForwarder({ targets: forward, allowed: allow })
+
+const responderOf = (settings: Settings, transfers: Transfers | undefined) =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const { serial } = yield* ZoneSerials.ZoneSerials
+    const { dns } = settings
+    return Responder.layer({
+      servers: dns.servers.map(wireNameOfHost),
+      suffixes: dns.suffixes.map(wireNameOfHost),
+      requireProof: dns.requireProof,
+      ttl: dns.ttl,
+      version: `svcd ${version}`,
+      serial,
+      forwarder: yield* forwarderOf(settings),
+      transfers,
+      counters
+    })
+  }))
+
+const serving = (settings: Settings) =>
+  Effect.gen(function*() {
+    const { add } = yield* Samples
+    const { serial } = yield* ZoneSerials.ZoneSerials
+    const transfers = yield* transfersOf(settings)
+    const listening = Server.layer(settings.dns).pipe(Layer.provide(responderOf(settings, transfers)))
+    const { addresses } = Context.get(yield* Layer.build(listening), Server.DnsServer)
+    yield* add(Effect.sync(() => Metrics.dnsZoneSerial.set(serial())))
+    return Dns.of({
+      addresses,
+      serial,
+      keyTags: () => [],
+      secondaries: () => transfers?.secondaries.all ?? []
+    })
+  })
+
+export const dnsLayer = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
+    Layer.scoped(Dns, serving(settings)).pipe(
+      Layer.provide(serialsOf(settings, directory.file("dns")))
+    )))

@@ -177,6 +177,12 @@ in
         message = "services.svcd.settings.webhook would be in the Nix store: use services.svcd.webhooksFile.";
       }
       {
+        assertion = !(cfg.settings ? dnstsig);
+        message =
+          "services.svcd.settings.dnstsig would be in the Nix store: "
+          + "name the secondaries by their addresses in dnstransfer.";
+      }
+      {
         assertion = !(cfg.settings ? datadir);
         message = "services.svcd.settings.datadir: use services.svcd.dataDir.";
       }

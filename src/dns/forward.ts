@@ -108,7 +108,7 @@ const anyResolver = (resolvers: ReadonlyArray<Resolver>): OtherServers["resolver
 const isPublic = (address: string): boolean => forbiddenHere(address) === undefined
 
 const outcomeOf = (error: unknown): typeof DNS_FORWARDS[number] =>
-  error instanceof ForwardFailed && error.reason === "too many at once" ? "refused" : "failed"
+  error instanceof ForwardFailed && error.reason === "overloaded" ? "refused" : "failed"
 
 const counted = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.tapBoth(work, {
@@ -131,7 +131,7 @@ export const makeForwarder = (settings: ForwardSettings): Effect.Effect<Forwarde
     let held = 0
     const placed = <A, E>(work: Effect.Effect<A, E | ForwardFailed>): Effect.Effect<A, E | ForwardFailed> =>
       Effect.suspend(() => {
-        if (held >= MAX_FORWARDED) return new ForwardFailed({ reason: "too many at once" })
+        if (held >= MAX_FORWARDED) return new ForwardFailed({ reason: "overloaded" })
         held += 1
         return Effect.ensuring(work, Effect.sync(() => void (held -= 1)))
       })

@@ -11,7 +11,7 @@ import type { WireName } from "./wire/name.ts"
 
 /** Why other servers gave no answer; the client gets SERVFAIL. */
 export class ForwardFailed extends Data.TaggedError("DnsForwardFailed")<{
-  readonly reason: "too many at once" | "resolver silent" | "resolver failed" | "delegation silent" | "too many steps"
+  readonly reason: "overloaded" | "resolver silent" | "resolver failed" | "delegation silent" | "too many steps"
 }> {
   override get message(): string {
     return `other servers gave no answer: ${this.reason}`

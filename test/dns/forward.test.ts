@@ -249,7 +249,7 @@ describe("resolvers", () => {
       const waiting = yield* Effect.forEach(Array.from({ length: 512 }), () =>
         Effect.fork(told(forwarder, "www.example.com.")))
       yield* Effect.yieldNow()
-      assert.strictEqual(failureOf(yield* Effect.exit(told(forwarder, "www.example.com."))), "too many at once")
+      assert.strictEqual(failureOf(yield* Effect.exit(told(forwarder, "www.example.com."))), "overloaded")
       yield* Fiber.interruptAll(waiting)
       const fiber = yield* Effect.fork(told(forwarder, "again.example.com."))
       yield* eventually("there is room again", () =>

@@ -32,6 +32,7 @@ export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
 }>() {}
 
 export interface ResponderOptions extends ZoneAnswersOptions {
+  /** For `version.bind.`: `svcd 1.2.3`. */
   readonly version: string
   /** The answer to NSID and `id.server.` */
   readonly serverId?: string | undefined

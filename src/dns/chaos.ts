@@ -4,6 +4,7 @@ import { type WireName, wireNameOfHost } from "./wire/name.ts"
 
 /** What class CH says about the server: its version, its name, and its progress to callers on this machine. */
 export interface ServerFacts {
+  /** Program and version. */
   readonly version: string
   /** For `id.server.`; `undefined` for none. */
   readonly serverId: string | undefined
@@ -17,7 +18,7 @@ const factOf = (name: WireName, { serverId, sync, version }: ServerFacts): strin
   switch (name) {
     case wireNameOfHost("version.bind."):
     case wireNameOfHost("version.server."):
-      return `svcd ${version}`
+      return version
     case wireNameOfHost("id.server."):
     case wireNameOfHost("hostname.bind."):
       return serverId

@@ -113,7 +113,7 @@ export const responderOptions: Responder.ResponderOptions = {
   suffixes: [],
   requireProof: "work",
   ttl: 600,
-  version: "1.2.3",
+  version: "svcd 1.2.3",
   serial: () => 1,
   counters: COUNTED
 }

@@ -22,6 +22,7 @@ import { blockLink, nameLink, namesLink, poolLink, transactionLink } from "./lin
 import { stripView } from "./overview/blockStrip.ts"
 import { makeBlockWeights } from "./overview/blockWeights.ts"
 import { dangerLine, makeNamesToLookAfter } from "./overview/dangerLine.ts"
+import { dnsView, makeDnsNow } from "./overview/dnsView.ts"
 import { feesNow, feesView } from "./overview/fees.ts"
 import { peersView } from "./overview/peersView.ts"
 import { makeWaitingBlock } from "./overview/waitingBlock.ts"
@@ -78,6 +79,7 @@ const makeOverview = Effect.gen(function*() {
   const blocksFrom = yield* makeBlockReader
   const weightOf = yield* makeBlockWeights
   const waitingBlock = yield* makeWaitingBlock
+  const dnsNow = yield* makeDnsNow
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
 
   const changes = Effect.gen(function*() {
@@ -142,7 +144,8 @@ const makeOverview = Effect.gen(function*() {
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,
       outbound,
-      traffic: yield* manager.totals
+      traffic: yield* manager.totals,
+      dns: yield* dnsNow
     }
   })
 })
@@ -246,7 +249,9 @@ const peers = ({ inbound, now, outbound, peers }: Overview): Html =>
 const overviewView = (overview: Overview): Html =>
   html`${hero}${status(overview)}${dangerLine(overview.expiring)}${stripView(overview)}${
     feesView(overview.fees)
-  }<div class="columns uneven">${changes(overview)}<div class="side">${node(overview)}${peers(overview)}</div></div>`
+  }<div class="columns uneven">${changes(overview)}<div class="side">${node(overview)}${
+    overview.dns !== undefined && dnsView(overview.dns, overview.now)
+  }${peers(overview)}</div></div>`
 
 /** With and without wallets. One overview serves all requests of some milliseconds. */
 export const makeOverviewPage = (overviewMs: number) =>

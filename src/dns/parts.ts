@@ -79,7 +79,7 @@ export interface DnsCounters {
 
 /** Signs record sets of the zone, at once: a signature takes microseconds, and most are kept. */
 export interface ZoneSigner {
-  /** Grows when the keys change: answers made before then have other signatures. */
+  /** Grows when the keys change, and each day: answers from before have other signatures, or old ones. */
   readonly generation: () => number
   /** The keys that the apex publishes, now. */
   readonly keys: () => Apex["keys"]

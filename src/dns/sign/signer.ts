@@ -21,6 +21,9 @@ export interface SignerOptions {
 /** A signature is made again when half of its life is over, so that resolvers get time left with it. */
 const RENEWED_AFTER = VALID_SECONDS / 2
 
+/** Seconds. Answers are kept no longer, so that none is given with a signature at its end. */
+const LONGEST_GENERATION = 86_400
+
 const CACHE_BYTES = 16 * 1024 * 1024
 
 /** What the phases of the keys mean for signatures, until a time. */
@@ -43,7 +46,7 @@ const planAt = (keys: ReadonlyArray<ZoneKey>, zone: WireName, now: number): KeyP
   return {
     from: keys,
     start: now,
-    until: Math.min(...phased.map(({ until }) => until)),
+    until: Math.min(now + LONGEST_GENERATION, ...phased.map(({ until }) => until)),
     published: phased.map(({ record }) => record),
     keySigners: phased.filter(({ phase }) => phase !== "new").map(({ signer }) => signer),
     signers: phased.filter(({ phase }) => phase === "active").map(({ signer }) => signer)

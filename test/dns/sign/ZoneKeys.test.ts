@@ -124,7 +124,16 @@ describe("signatures", () => {
     ])
   })
 
-  it("the generation grows when the keys change, and at no other time", () => {
+  it("the generation grows each day, so that no answer outlives its signatures", () => {
+    const { signer, state } = signerAt([keyMade(0)], 100)
+    const before = signer.generation()
+    state.now += DAY - 1
+    assert.strictEqual(signer.generation(), before)
+    state.now += 1
+    assert.isAbove(signer.generation(), before)
+  })
+
+  it("the generation grows when the keys change", () => {
     const { signer, state } = signerAt([keyMade(0)], 100)
     const before = signer.generation()
     assert.strictEqual(signer.generation(), before)

@@ -1,0 +1,78 @@
+import { createSocket, type Socket } from "node:dgram"
+import { connect } from "node:net"
+import { CLASSES, FLAGS } from "../../src/dns/wire/codes.ts"
+import { type DnsMessage, readMessage } from "../../src/dns/wire/message.ts"
+import { framed, MessageFrames } from "../../src/dns/wire/MessageFrames.ts"
+import { MessageWriter } from "../../src/dns/wire/MessageWriter.ts"
+import type { RandomQuestion } from "./generatedNames.ts"
+
+/** Milliseconds until a question is asked again, and attempts. A resolver that asks others is slow sometimes. */
+const PATIENCE = 5_000
+const ATTEMPTS = 4
+
+const writer = new MessageWriter()
+
+const queryFor = ({ name, type }: RandomQuestion, id: number): Uint8Array => {
+  writer.start({ id, flags: FLAGS.RD, question: { asked: name, type, class: CLASSES.IN } })
+  writer.opt({ size: 1_232, extendedRcode: 0, dnssec: true, options: [] })
+  return writer.bytes()
+}
+
+/** Asks one server over UDP, from one socket, and over TCP where the answer is cut. */
+export class DnsAsker {
+  readonly #port: number
+  readonly #socket: Socket = createSocket("udp4")
+  readonly #waiting = new Map<number, (message: DnsMessage) => void>()
+  #id = 0
+
+  constructor(port: number) {
+    this.#port = port
+    this.#socket.on("message", (bytes) => {
+      const message = readMessage(bytes)
+      this.#waiting.get(message.id)?.(message)
+    })
+    this.#socket.on("error", () => {})
+  }
+
+  /** With RD and DO. `undefined` if no answer comes. */
+  async ask(question: RandomQuestion): Promise<DnsMessage | undefined> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const message = await this.#overUdp(question)
+      if (message === undefined) continue
+      return (message.flags & FLAGS.TC) === 0 ? message : this.#overTcp(question)
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #overUdp(question: RandomQuestion): Promise<DnsMessage | undefined> {
+    do this.#id = (this.#id + 1) & 0xffff
+    while (this.#waiting.has(this.#id))
+    const id = this.#id
+    return new Promise((resolve) => {
+      const end = (message: DnsMessage | undefined): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(id)
+        resolve(message)
+      }
+      const timer = setTimeout(() => end(undefined), PATIENCE)
+      this.#waiting.set(id, end)
+      this.#socket.send(queryFor(question, id), this.#port, "127.0.0.1")
+    })
+  }
+
+  #overTcp(question: RandomQuestion): Promise<DnsMessage | undefined> {
+    return new Promise((resolve) => {
+      const frames = new MessageFrames()
+      const socket = connect({ port: this.#port, host: "127.0.0.1" }, () => socket.write(framed(queryFor(question, 1))))
+      socket.setTimeout(PATIENCE, () => socket.destroy())
+      socket.on("error", () => {}).on("close", () => resolve(undefined)).on("data", (chunk) => {
+        for (const bytes of frames.take(chunk)) resolve(readMessage(bytes))
+        socket.destroy()
+      })
+    })
+  }
+}

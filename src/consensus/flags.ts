@@ -40,8 +40,6 @@ export const Flag = {
   NAMES_LONG_SALT: 1 << 22
 } as const
 
-export type FlagName = keyof typeof Flag
-
 /** Only the rules that apply from the first block. */
 export const NO_FLAGS = 0
 

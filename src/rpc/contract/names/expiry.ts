@@ -3,11 +3,8 @@ import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH } from "../../../consensus/names.ts"
 import { contract } from "../../method/contract.ts"
 import {
-  array,
   asArgument,
   boolean,
-  custom,
-  decodedValue,
   int32,
   namedOptions,
   notNull,
@@ -20,7 +17,7 @@ import {
 import * as Result from "../../method/results.ts"
 import { NAME_OUTPUT_MEMBERS, NAME_TEXT_MEMBERS, OUTLOOK_MEMBERS } from "../../shapes/name.ts"
 import { MOST_FOUND, NEEDS_ALL } from "./find.ts"
-import { ENCODINGS } from "./nameParams.ts"
+import { ENCODINGS, NAMES } from "./nameParams.ts"
 
 /** Four weeks, in which an owner should renew. */
 const USUAL_BLOCKS = 4_032
@@ -64,16 +61,7 @@ export const WATCHED_NAME = Schema.Struct({
 /** Per call. */
 export const MOST_NAMES = 1_000
 
-const NAMES = custom({
-  kind: "array",
-  words: "json array or string",
-  description: `The names to add or to remove, up to ${MOST_NAMES}; a text is one name.`,
-  read: (value) => {
-    if (typeof value === "string") return [value]
-    const read = decodedValue(array(string("A name."), ""), value, "names")
-    return read._tag === "Left" ? read.left : read.right
-  }
-})
+const GIVEN_NAMES = NAMES(`The names to add or to remove, up to ${MOST_NAMES}; a text is one name.`)
 
 export const NAME_EXPIRING = contract({
   name: "name_expiring",
@@ -119,7 +107,7 @@ export const NAME_WATCH = contract({
     "The names may belong to other owners or be unregistered. The list is kept across restarts.",
   params: {
     command: withDefault(string("list, add or remove."), "list"),
-    names: asArgument("json or text", optional(NAMES)),
+    names: asArgument("json or text", optional(GIVEN_NAMES)),
     options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
   },
   results: [{ schema: Schema.Array(WATCHED_NAME) }],

@@ -1,21 +1,9 @@
 import * as Schema from "effect/Schema"
 import { contract } from "../../method/contract.ts"
-import {
-  array,
-  asArgument,
-  boolean,
-  custom,
-  decodedValue,
-  notNull,
-  object,
-  optional,
-  orEmpty,
-  string,
-  withDefault
-} from "../../method/params.ts"
+import { asArgument, boolean, notNull, object, optional, orEmpty, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_TEXT_MEMBERS, OUTLOOK_MEMBERS } from "../../shapes/name.ts"
-import { ENCODINGS } from "../names/nameParams.ts"
+import { ENCODINGS, NAMES } from "../names/nameParams.ts"
 
 /** Names of one answer or call. */
 export const MOST_ALERTS = 1_000
@@ -33,16 +21,7 @@ const ALERTS = Schema.Struct({
   complete: Result.boolean("Whether all blocks are known; otherwise a name may have been renewed since")
 })
 
-const NAMES = custom({
-  kind: "array",
-  words: "json array or string",
-  description: `The names, up to ${MOST_ALERTS}; a text is one name.`,
-  read: (value) => {
-    if (typeof value === "string") return [value]
-    const read = decodedValue(array(string("A name."), ""), value, "names")
-    return read._tag === "Left" ? read.left : read.right
-  }
-})
+const GIVEN_NAMES = NAMES(`The names, up to ${MOST_ALERTS}; a text is one name.`)
 
 export const NAME_ALERTS = contract({
   name: "name_alerts",
@@ -72,7 +51,7 @@ export const NAME_ACKNOWLEDGE = contract({
   summary: "Acknowledges names in danger: warnings about them stop until something else happens " +
     "to them. Applies to the wallet in the path, or to all loaded wallets. Returns the names of the warnings.",
   params: {
-    names: asArgument("json or text", optional(NAMES, "all names in danger")),
+    names: asArgument("json or text", optional(GIVEN_NAMES, "all names in danger")),
     options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
   },
   results: [{ schema: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)) }],

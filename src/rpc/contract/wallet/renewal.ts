@@ -3,22 +3,11 @@ import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
 import type { RenewalChoice } from "../../../wallet/names/WalletNames.ts"
 import { JsonNumber } from "../../json/json.ts"
 import { contract } from "../../method/contract.ts"
-import {
-  array,
-  asArgument,
-  boolean,
-  custom,
-  decodedValue,
-  notNull,
-  object,
-  orEmpty,
-  string,
-  withDefault
-} from "../../method/params.ts"
+import { asArgument, boolean, custom, notNull, object, orEmpty, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { NAME_TEXT_MEMBERS } from "../../shapes/name.ts"
-import { ENCODINGS } from "../names/nameParams.ts"
+import { ENCODINGS, textsIn } from "../names/nameParams.ts"
 import { NOT_KNOWN_YET } from "./walletParams.ts"
 
 export const MOST_RENEWED = 5_000
@@ -46,8 +35,8 @@ const CHOICE = custom<GivenChoice>({
         ? { of: "within", blocks }
         : RpcError.invalidParameter(`blocks must be from 1 to ${EXPIRATION_DEPTH}`)
     }
-    const read = decodedValue(array(string("A name."), ""), value, "names")
-    return read._tag === "Left" ? read.left : { of: "texts", texts: read.right }
+    const texts = textsIn(value)
+    return texts instanceof RpcError ? texts : { of: "texts", texts }
   }
 })
 

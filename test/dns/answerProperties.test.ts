@@ -108,7 +108,9 @@ const label = fc.oneof(
       "a[",
       "a".repeat(62) + "@",
       "\xff".repeat(63),
-      "`\xff"
+      "`\xff",
+      "*\0",
+      ")\xff"
     )
   }
 )

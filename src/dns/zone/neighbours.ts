@@ -37,11 +37,14 @@ const nameBehind = (name: WireName, origin: WireName): WireName => {
   return childName(sibling, parent) ?? nameBehind(parent, origin)
 }
 
-/** Owner and next name of an NSEC record around a name that does not exist, below the origin. */
-export const nsecAround = (
-  name: WireName,
-  origin: WireName
-): { readonly owner: WireName; readonly next: WireName } => ({
+/** Owner and next name of an NSEC record. */
+export interface NsecSpan {
+  readonly owner: WireName
+  readonly next: WireName
+}
+
+/** The record around a name that does not exist, below the origin. */
+export const nsecAround = (name: WireName, origin: WireName): NsecSpan => ({
   owner: nameBefore(firstLabel(name) ?? "", parentName(name)),
   next: nameBehind(name, origin)
 })

@@ -172,7 +172,10 @@ export const makeNameAnswers = (
         Effect.map(names.cursor, (cursor): Height => cursor?.height ?? 0)
       ),
       complete,
-      ask: asking(either(tipOf, whole.settled))
+      ask: asking({
+        cursor: either(({ progress }) => Effect.map(progress, ({ tip }) => tip), names.cursor),
+        settled: either(tipOf, whole.settled)
+      })
     })
   })
 

@@ -140,8 +140,16 @@ const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
 const SHOWN = 10_000
 
-const neverExisted = (name: Bytes): Effect.Effect<never, NameNotFound> =>
-  Effect.fail(new NameNotFound(requestedName(name.subarray(0, SHOWN))))
+/** Made for each question about a missing name, so without a stack trace, whose frames take longer than reading a row. */
+const neverExisted = (name: Bytes): Effect.Effect<never, NameNotFound> => {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return Effect.fail(new NameNotFound(requestedName(name.subarray(0, SHOWN))))
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
 
 /** The key of the last block in its cache. */
 const TIP = ""

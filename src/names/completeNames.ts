@@ -25,8 +25,9 @@ export interface CompleteNames {
   /** The tip at which names are complete, for `asking`; `undefined` if they are not. */
   readonly settled: Effect.Effect<Cursor | undefined, StorageFailure>
   /**
-   * Runs a query about names. If the answer denies a name, runs it again between two checks of the same tip, as a reorg
-   * may have been in progress. Fails with `NamesIncomplete` without a stable tip.
+   * Runs a query about names. If the answer denies a name, names must be complete at the tip that they had before the
+   * query. If that tip has moved, as in a reorg, runs the query once more. Fails with `NamesIncomplete` without a stable
+   * tip.
    */
   readonly ask: <A, E>(
     question: Effect.Effect<A, E>,
@@ -36,19 +37,29 @@ export interface CompleteNames {
   readonly known: (name: Bytes) => Effect.Effect<KnownName, NamesIncomplete | StorageFailure>
 }
 
-/** Makes `ask` for names that are complete at a tip, as returned by `settled`. */
-export const asking =
-  (settled: Effect.Effect<Cursor | undefined, StorageFailure>): CompleteNames["ask"] => (question, denies) =>
-    Effect.gen(function*() {
-      const answer = yield* question
-      if (!denies(answer)) return answer
-      const before = yield* settled
-      if (before === undefined) return yield* new NamesIncomplete()
-      const again = yield* question
-      if (!denies(again)) return again
-      const after = yield* settled
-      return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
-    })
+export interface AskingParts {
+  /** The tip of the names, complete or not, at the cost of a read from memory. */
+  readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
+  /** As in `CompleteNames`. */
+  readonly settled: Effect.Effect<Cursor | undefined, StorageFailure>
+}
+
+const isSameTip = (a: Cursor | undefined, b: Cursor): boolean => a !== undefined && equal(a.hash, b.hash)
+
+/** Makes `ask` for names that are complete at a tip. */
+export const asking = ({ cursor, settled }: AskingParts): CompleteNames["ask"] => (question, denies) =>
+  Effect.gen(function*() {
+    const first = yield* cursor
+    const answer = yield* question
+    if (!denies(answer)) return answer
+    const tip = yield* settled
+    if (tip === undefined) return yield* new NamesIncomplete()
+    if (isSameTip(first, tip)) return answer
+    const again = yield* question
+    if (!denies(again)) return again
+    const after = yield* settled
+    return after !== undefined && isSameTip(tip, after) ? again : yield* new NamesIncomplete()
+  })
 
 /** `syncing` returns whether blocks are missing; by default `SyncStatus` decides. */
 export const completeNames = (
@@ -78,7 +89,7 @@ export const completeNames = (
       return yield* position
     })
 
-    const ask = asking(settled)
+    const ask = asking({ cursor: names.cursor, settled })
 
     const known: CompleteNames["known"] = (name) => {
       const question = Effect.gen(function*() {

@@ -417,7 +417,10 @@ export class World {
       mempool: yield* Mempool,
       status: yield* SyncStatus,
       nameDb: yield* NameDb,
-      askNames: asking(Effect.sync(() => this.rebuilding ? undefined : tipNow())),
+      askNames: asking({
+        cursor: Effect.sync(tipNow),
+        settled: Effect.sync(() => this.rebuilding ? undefined : tipNow())
+      }),
       index: { complete: () => this.searched },
       file: {
         get document() {

@@ -29,26 +29,29 @@ export interface TransferLayerOptions {
 const keysOf = ({ tsig }: Pick<DnsSettings, "tsig">): ReadonlyArray<TransferKey> =>
   tsig.map(({ algorithm, name, secret }) => ({ name: wireNameOfHost(name), algorithm, secret }))
 
+const apexOf = ({ servers, ttl }: Pick<DnsSettings, "servers" | "ttl">) =>
+  makeApex({ origin: BIT_ORIGIN, servers: servers.map(wireNameOfHost), ttl })
+
 /**
- * Serials of the zone, transfers and notices, until the layer closes. While the settings allow no transfer, the
- * serials are there all the same.
+ * What the records depend on besides the names. Another version may make other records of the same values, so after an
+ * upgrade secondaries transfer the whole zone once, too.
  */
-export const transferLayer = (
-  { counted, file, params, settings }: TransferLayerOptions
-): Layer.Layer<
-  Serials.ZoneSerials | Transfers.ZoneTransfers,
-  StorageFailure,
-  LightPart | NameAnswers | NameDb
-> => {
-  const { notify, servers, transfer, ttl } = settings
-  const apex = makeApex({ origin: BIT_ORIGIN, servers: servers.map(wireNameOfHost), ttl })
-  const keys = keysOf(settings)
-  const serials = Layer.unwrapEffect(
-    Effect.map(
-      zoneTip,
-      (tip) => Serials.layer({ filename: file("dns/serials.json"), made: JSON.stringify([version, servers, ttl]), tip })
-    )
+const madeWith = ({ servers, ttl }: Pick<DnsSettings, "servers" | "ttl">): string =>
+  JSON.stringify([version, servers, ttl])
+
+/** The serials of the zone. A node has them without transfers, too. */
+export const serialsLayer = (
+  { file, settings }: Pick<TransferLayerOptions, "file" | "settings">
+): Layer.Layer<Serials.ZoneSerials, StorageFailure, LightPart | NameDb> =>
+  Layer.unwrapEffect(
+    Effect.map(zoneTip, (tip) => Serials.layer({ filename: file("dns/serials.json"), made: madeWith(settings), tip }))
   )
+
+/** Transfers and notices, until the layer closes. */
+export const transfersLayer = ({ counted, file, params, settings }: TransferLayerOptions) => {
+  const { notify, transfer } = settings
+  const apex = apexOf(settings)
+  const keys = keysOf(settings)
   const notices = Layer.scopedDiscard(Effect.gen(function*() {
     const answers = yield* NameAnswers
     const { secondaries } = yield* Transfers.ZoneTransfers
@@ -64,5 +67,5 @@ export const transferLayer = (
     })
   }))
   const transfers = Transfers.layer({ namesFile: file("names.db"), params, rules: transfer, keys, apex, counted })
-  return notices.pipe(Layer.provideMerge(transfers), Layer.provideMerge(serials))
+  return Layer.provideMerge(notices, transfers)
 }

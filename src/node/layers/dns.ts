@@ -1,7 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { join } from "node:path"
 import { Chain } from "../../chain/Chain.ts"
 import { DataDirectory } from "../../config/DataDirectory.ts"
 import type { Settings } from "../../config/settings.ts"
@@ -10,19 +9,13 @@ import { makeForwarder } from "../../dns/forward.ts"
 import type { DnsCounters, Transfers } from "../../dns/parts.ts"
 import * as Responder from "../../dns/Responder.ts"
 import * as Server from "../../dns/serve/DnsServer.ts"
-
 import { keyTag } from "../../dns/sign/zoneKey.ts"
 import * as ZoneKeys from "../../dns/sign/ZoneKeys.ts"
-import { notifySecondaries } from "../../dns/transfer/notify.ts"
-import type { Secondaries } from "../../dns/transfer/Secondaries.ts"
-import type { TransferKey } from "../../dns/transfer/tsig.ts"
+import { serialsLayer, transfersLayer } from "../../dns/transfer/transferLayer.ts"
 import * as ZoneSerials from "../../dns/transfer/ZoneSerials.ts"
-import { zoneTip } from "../../dns/transfer/zoneTip.ts"
 import * as ZoneTransfers from "../../dns/transfer/ZoneTransfers.ts"
 import { wireNameOfHost } from "../../dns/wire/name.ts"
-import { makeApex } from "../../dns/zone/apex.ts"
 import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
-import { NameAnswers } from "../../light/NameAnswers.ts"
 import * as Metrics from "../../metrics/dnsMetrics.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { version } from "../../version.ts"
@@ -36,40 +29,8 @@ const counters: DnsCounters = {
   cacheBytes: (bytes) => Metrics.dnsCacheBytes.set(bytes)
 }
 
-/** What the records depend on besides the names: with other settings, secondaries transfer the whole zone. */
-const madeWith = ({ servers, ttl }: Settings["dns"]): string => JSON.stringify({ form: 1, servers, ttl })
-
-const serialsOf = (settings: Settings, directory: string) =>
-  Layer.unwrapEffect(
-    Effect.map(zoneTip, (tip) =>
-      ZoneSerials.layer({ filename: join(directory, "serials.json"), made: madeWith(settings.dns), tip }))
-  )
-
 const keysOf = ({ dns }: Settings, directory: string) =>
   dns.dnssec ? ZoneKeys.layer({ zone: BIT_ORIGIN, directory }) : ZoneKeys.layerUnsigned
-
-const apexOf = ({ dns: { servers, ttl } }: Settings) =>
-  makeApex({ origin: BIT_ORIGIN, servers: servers.map(wireNameOfHost), ttl })
-
-const tsigKeys = ({ dns: { tsig } }: Settings): ReadonlyArray<TransferKey> =>
-  tsig.map(({ name, ...key }) => ({ ...key, name: wireNameOfHost(name) }))
-
-/** Tells the secondaries of `-dnsnotify`. */
-const notifying = (settings: Settings, secondaries: Secondaries) =>
-  Effect.gen(function*() {
-    const { complete } = yield* NameAnswers
-    const keys = tsigKeys(settings)
-    yield* notifySecondaries({
-      targets: settings.dns.notify.map(({ address, key }) => {
-        const name = key === undefined ? undefined : wireNameOfHost(key)
-        return { address, key: keys.find((each) => each.name === name) }
-      }),
-      apex: apexOf(settings),
-      serials: yield* ZoneSerials.ZoneSerials,
-      complete: Effect.orElseSucceed(complete, () => false),
-      secondaries
-    })
-  })
 
 /** Without a rule and a key there is nothing to decide: the responder refuses by itself. */
 const transfersOf = (settings: Settings) =>
@@ -78,17 +39,13 @@ const transfersOf = (settings: Settings) =>
     if (dns.transfer.length === 0 && dns.tsig.length === 0 && dns.notify.length === 0) return undefined
     const { params } = yield* Chain
     const directory = yield* DataDirectory
-    const layer = ZoneTransfers.layer({
-      namesFile: directory.file("names.db"),
+    const layer = transfersLayer({
+      settings: dns,
       params,
-      rules: dns.transfer,
-      keys: tsigKeys(settings),
-      apex: apexOf(settings),
+      file: directory.file,
       counted: (kind) => Metrics.dnsTransfers.of(kind).increase()
     })
-    const transfers = Context.get(yield* Layer.build(layer), ZoneTransfers.ZoneTransfers)
-    yield* notifying(settings, transfers.secondaries)
-    return transfers
+    return Context.get(yield* Layer.build(layer), ZoneTransfers.ZoneTransfers)
   })
 
 const forwarderOf = ({ dns: { allow, forward } }: Settings) =>
@@ -137,6 +94,6 @@ const serving = (settings: Settings) =>
 export const dnsLayer = (settings: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Layer.scoped(Dns, serving(settings)).pipe(
-      Layer.provide(serialsOf(settings, directory.file("dns"))),
+      Layer.provide(serialsLayer({ settings: settings.dns, file: directory.file })),
       Layer.provideMerge(keysOf(settings, directory.file("dns")))
     )))

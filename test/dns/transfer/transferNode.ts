@@ -6,7 +6,7 @@ import type { DnsSettings } from "../../../src/config/dnsOptions.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import * as Responder from "../../../src/dns/Responder.ts"
 import * as DnsServer from "../../../src/dns/serve/DnsServer.ts"
-import { transferLayer } from "../../../src/dns/transfer/transferLayer.ts"
+import { serialsLayer, transfersLayer } from "../../../src/dns/transfer/transferLayer.ts"
 import { ZoneSerials } from "../../../src/dns/transfer/ZoneSerials.ts"
 import { ZoneTransfers } from "../../../src/dns/transfer/ZoneTransfers.ts"
 import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
@@ -82,12 +82,8 @@ export const withPrimary = <A, E>(
       Layer.provideMerge(names),
       Layer.merge(LightPart.layerWhole)
     )
-    const transfers = transferLayer({
-      settings: { ...SETTINGS, ...settings },
-      params: regtestParams,
-      file,
-      counted: () => {}
-    })
+    const options = { settings: { ...SETTINGS, ...settings }, params: regtestParams, file, counted: () => {} }
+    const transfers = Layer.provideMerge(transfersLayer(options), serialsLayer(options))
     const responder = Layer.unwrapEffect(Effect.gen(function*() {
       const parts = yield* ZoneTransfers
       const serials = yield* ZoneSerials

@@ -12,7 +12,14 @@ import { makeForwarder } from "../../src/dns/forward.ts"
 import { makeServer } from "../../src/dns/serve/DnsServer.ts"
 import { FLAGS, RCODES } from "../../src/dns/wire/codes.ts"
 import type { DnsMessage, MessageRecord } from "../../src/dns/wire/message.ts"
-import { isAtOrBelow, lowerCaseName, wireLabels, wireNameOfHost, wireNameText } from "../../src/dns/wire/name.ts"
+import {
+  isAtOrBelow,
+  lowerCaseName,
+  wireLabels,
+  type WireName,
+  wireNameOfHost,
+  wireNameText
+} from "../../src/dns/wire/name.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
 import { startChild } from "./childServer.ts"
@@ -72,12 +79,19 @@ const isInsecure = ({ name }: RandomQuestion, message: DnsMessage): boolean =>
 
 const textOf = ({ name, type }: RandomQuestion): string => `${wireNameText(name)} ${type}`
 
+interface AskedFront extends RandomQuestion {
+  readonly front: FrontName
+}
+
 /** What is wrong with a resolver's answer, if anything. */
-const faultOf = (question: RandomQuestion, own: DnsMessage, found: DnsMessage): string | undefined => {
+const faultOf = ({ front, ...question }: AskedFront, own: DnsMessage, found: DnsMessage): string | undefined => {
   if (isInvented(question, own, found)) return undefined
   if (found.rcode !== own.rcode) return `rcode ${found.rcode} instead of ${own.rcode}`
   const [expected, seen] = [dataLines(own), dataLines(found)]
-  if (expected.join("\n") !== seen.join("\n")) return `records ${seen.join(", ")} instead of ${expected.join(", ")}`
+  const isSame = expected.join("\n") === seen.join("\n")
+  if (!isSame && !(front === "knot" && lacksDnames(own, found))) {
+    return `records ${seen.join(", ")} instead of ${expected.join(", ")}`
+  }
   const isSecure = (found.flags & FLAGS.AD) !== 0
   return isSecure || isInsecure(question, own) ? undefined : "not validated"
 }
@@ -90,7 +104,7 @@ const compare = async (question: RandomQuestion, svcd: DnsAsker, front: DnsAsker
   }
   const found = await front.ask(question)
   tally.asked += 1
-  const fault = found === undefined ? "no answer" : faultOf(question, own, found)
+  const fault = found === undefined ? "no answer" : faultOf({ ...question, front: tally.front }, own, found)
   if (fault !== undefined) tally.faults.push(`${textOf(question)}: ${fault}`)
   else if (found !== undefined && (found.flags & FLAGS.AD) !== 0) tally.secure += 1
   else tally.insecure += 1
@@ -110,22 +124,49 @@ const isOdd = ({ name, type }: RandomQuestion, own: DnsMessage, front: FrontName
 
 /**
  * RFC 8198: a resolver may answer from the NSEC records that it knows. Those of RFC 4470 have owners that nobody asked for
- * then, made from a missing name, and the record says that they exist without data.
+ * then, made from a missing name, and the record says that they exist without data, even beside a wildcard. A chain of
+ * aliases ends there, too. Such owners have byte 255 at the end of a label, which no host has.
  */
-const isInvented = ({ name }: RandomQuestion, own: DnsMessage, found: DnsMessage): boolean =>
-  own.rcode === RCODES.NXDOMAIN && found.rcode === RCODES.NOERROR && found.answer.length === 0 &&
-  wireLabels(name).some((label) => label.endsWith("\xff"))
+const isInvented = ({ name }: RandomQuestion, own: DnsMessage, found: DnsMessage): boolean => {
+  const [expected, seen] = [dataLines(own), dataLines(found)]
+  const isShorter = seen.length < expected.length || own.rcode === RCODES.NXDOMAIN
+  if (found.rcode !== RCODES.NOERROR || !isShorter || seen.some((line) => !expected.includes(line))) return false
+  return wireLabels(endOf(name, found)).some((label) => label.endsWith("\xff"))
+}
 
-/** Whether the aliases of an answer end where they have been. */
-const isCircle = ({ answer }: DnsMessage): boolean => {
-  const targets = new Map(
+/**
+ * Knot Resolver 5 remembers the CNAME that svcd made from a DNAME, if that type was asked for, and gives it without the
+ * DNAME to later questions for other types. RFC 6672, section 3.1, wants both in each answer, as svcd's have them.
+ */
+const lacksDnames = (own: DnsMessage, found: DnsMessage): boolean => {
+  const [expected, seen] = [dataLines(own), dataLines(found)]
+  const needed = dataLines({ ...own, answer: own.answer.filter(({ type }) => type !== DNAME) })
+  return aliases(found) > 0 && needed.every((line) => seen.includes(line)) &&
+    seen.every((line) => expected.includes(line))
+}
+
+/** Where each alias of an answer leads. */
+const targetsOf = ({ answer }: DnsMessage): ReadonlyMap<WireName, WireName> =>
+  new Map(
     answer.filter(({ type }) => type === CNAME).map((
       { data, owner }
-    ) => [owner, Buffer.from(data).toString("latin1").toLowerCase()])
+    ) => [lowerCaseName(owner), lowerCaseName(Buffer.from(data).toString("latin1") as WireName)])
   )
+
+/** The last name of an answer without circles. */
+const endOf = (name: WireName, message: DnsMessage): WireName => {
+  const targets = targetsOf(message)
+  let end = lowerCaseName(name)
+  for (let left = targets.size; left > 0; left--) end = targets.get(end) ?? end
+  return end
+}
+
+/** Whether the aliases of an answer end where they have been. */
+const isCircle = (message: DnsMessage): boolean => {
+  const targets = targetsOf(message)
   return [...targets].some(([start]) => {
-    const seen = new Set<string>()
-    for (let at: string | undefined = start; at !== undefined; at = targets.get(at as never)) {
+    const seen = new Set<WireName>()
+    for (let at: WireName | undefined = start; at !== undefined; at = targets.get(at)) {
       if (seen.has(at)) return true
       seen.add(at)
     }

@@ -13,6 +13,7 @@ import { SyncReporter } from "../../src/light/SyncReporter.ts"
 import { CommitSignal } from "../../src/names/CommitSignal.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { EMPTY } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { noTree } from "../../test/support/noTree.ts"
 
 // The responder of DNS over names in memory: everything of svcd but the chain and the file of the names.
@@ -79,6 +80,7 @@ export const memoryResponder = ({ forwarder, signer, valueOf }: MemoryNode): Lay
     forwarder
   }).pipe(
     Layer.provide(answersOf(valueOf)),
+    Layer.provide(DataHealth.layer),
     Layer.provide(LightPart.layerWhole),
     Layer.provide(Layer.mock(Chain, { params: regtestParams, tree: noTree })),
     Layer.provide(Layer.mock(SyncReporter, { report: Effect.succeed(REPORT) })),

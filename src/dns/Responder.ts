@@ -9,6 +9,7 @@ import type { NameAnswers } from "../light/NameAnswers.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import { chaosAnswer } from "./chaos.ts"
 import { makeCookies } from "./cookies.ts"
 import type { DnsClient, DnsReply } from "./exchange.ts"
@@ -20,6 +21,7 @@ import { CLASSES, META_TYPES, type RcodeName } from "./wire/codes.ts"
 import { readQuery } from "./wire/readQuery.ts"
 import type { ResponseBody } from "./wire/response.ts"
 import { makeZoneAnswers, type ServedZone, type ZoneAnswersOptions } from "./zoneAnswers.ts"
+import type { DnsNotReady } from "./zones.ts"
 
 export type { DnsClient, DnsReply }
 
@@ -41,10 +43,11 @@ export interface ResponderOptions extends ZoneAnswersOptions {
   readonly counters: DnsCounters
 }
 
-type Parts = Chain | LightPart | NameAnswers | NameDb | SyncReporter
+type Parts = Chain | DataHealth | LightPart | NameAnswers | NameDb | SyncReporter
 
 /** Texts of failures for callers, who must not see paths of files. */
 const UNREADABLE: ExtendedError = { code: EXTENDED_ERRORS.other, text: "names cannot be read now" }
+const DOUBTED: ExtendedError = { code: EXTENDED_ERRORS.other, text: "stored data are damaged and under repair" }
 const CUT: ExtendedError = { code: EXTENDED_ERRORS.other, text: "the value is beyond limits: a part of it is left out" }
 
 /** What is said of a query, before it becomes a message. */
@@ -58,6 +61,7 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
   Effect.gen(function*() {
     const { counters, forwarder, serverId, transfers, version } = options
     const { report } = yield* SyncReporter
+    const { doubts } = yield* DataHealth
     const answers = yield* makeZoneAnswers(options)
     const clock = yield* Effect.clock
     const cookieFor = makeCookies()
@@ -97,6 +101,13 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
       counters.cacheHit()
       return messageFor(query, client, { ...kept, error: cutError(kept.isCut) })
     }
+
+    /** No progress repairs doubtful data by itself, so it is not called a sync. */
+    const notReady = (why: DnsNotReady): Effect.Effect<ExtendedError> =>
+      Effect.zipWith(doubts, report, ({ length }, now) =>
+        length > 0 && why.levels === undefined
+          ? DOUBTED
+          : { code: EXTENDED_ERRORS.notReady, text: notReadyText(now, why) })
 
     const ofServer = (query: DnsQuery, { address }: DnsClient): Effect.Effect<Said> =>
       Effect.map(report, (now) => {
@@ -152,8 +163,7 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
         Effect.as(Effect.logError("names cannot be read for DNS", { reason }), failed(UNREADABLE))
       return ofNames(query, client).pipe(
         Effect.catchTags({
-          DnsNotReady: (why) =>
-            Effect.map(report, (now) => failed({ code: EXTENDED_ERRORS.notReady, text: notReadyText(now, why) })),
+          DnsNotReady: (why) => Effect.map(notReady(why), failed),
           DnsForwardFailed: ({ message: text }) => Effect.succeed(failed({ code: EXTENDED_ERRORS.networkError, text })),
           StorageCorrupted: unreadable,
           StorageUnavailable: unreadable

@@ -231,6 +231,18 @@ describe("refusals", () => {
         assert.strictEqual(rcodeOf(yield* unknown()), "NXDOMAIN")
       })))
 
+  it.effect("say SERVFAIL, and not that the node syncs, while stored data are in doubt", () =>
+    test({}, ({ ask, world }) =>
+      Effect.gen(function*() {
+        world.complete = false
+        world.doubted = true
+        const found = yield* ask("another.bit.", A, { edns: {} })
+        assert.deepStrictEqual([rcodeOf(found), errorOf(found)], [
+          "SERVFAIL",
+          [0, "stored data are damaged and under repair"]
+        ])
+      })))
+
   it.effect("say SERVFAIL below the required proof", () =>
     test({ requireProof: "full" }, ({ ask, world }) =>
       Effect.gen(function*() {

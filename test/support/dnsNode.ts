@@ -15,6 +15,7 @@ import { SyncReporter } from "../../src/light/SyncReporter.ts"
 import { NamesIncomplete } from "../../src/names/errors.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
+import { DataHealth } from "../../src/storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { blockAt, hashAt, text } from "../names/blocks.ts"
 import { wire } from "./dnsZone.ts"
@@ -28,6 +29,8 @@ export interface DnsWorld {
   proof: ProofLevel
   /** Whether names.db cannot be read. */
   broken: boolean
+  /** Whether stored data are in doubt. */
+  doubted: boolean
 }
 
 export const RECURSION = 0x0100
@@ -125,7 +128,7 @@ export const withDnsNode = <A, E>(
   use: (node: DnsNode) => Effect.Effect<A, E>
 ) =>
   Effect.gen(function*() {
-    const world: DnsWorld = { complete: true, proof: "full", broken: false }
+    const world: DnsWorld = { complete: true, proof: "full", broken: false, doubted: false }
     let height = -1
     const block = (values: Readonly<Record<string, string>> = {}) =>
       Effect.suspend(() => {
@@ -137,6 +140,9 @@ export const withDnsNode = <A, E>(
     const layer = Responder.layer({ ...responderOptions, ...options }).pipe(
       Layer.provide(answersOver(db, world)),
       Layer.provide(LightPart.layerWhole),
+      Layer.provide(Layer.mock(DataHealth, {
+        doubts: Effect.sync(() => world.doubted ? [{ what: "/secret/names.db", reason: "a page is damaged" }] : [])
+      })),
       Layer.provide(Layer.mock(Chain, { params: regtestParams, tree: noTree })),
       Layer.provide(Layer.mock(SyncReporter, {
         report: Effect.sync((): SyncReport => ({

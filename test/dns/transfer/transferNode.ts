@@ -95,6 +95,7 @@ export const withPrimary = <A, E>(
       })
     })).pipe(
       Layer.provide(Layer.mock(Chain, { params: regtestParams, tree: noTree })),
+      Layer.provide(DataHealth.layer),
       Layer.provide(Layer.mock(SyncReporter, {}))
     )
     const server = DnsServer.layer({

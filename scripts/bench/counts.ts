@@ -1,5 +1,5 @@
 /** A number of repetitions that the command line says, as `--runs 3`. */
-export const countOf = (flag: "--runs" | "--pairs", usual: number): number => {
+export const countOf = (flag: "--runs" | "--pairs" | "--domains", usual: number): number => {
   const at = process.argv.indexOf(flag)
   return at < 0 ? usual : Number(process.argv[at + 1])
 }

@@ -20,11 +20,12 @@ const PAGE = join(ROOT, "docs/performance.md")
 /** Blocks of the chain that the short form of a comparison imports. */
 const SHORT_BLOCKS = 3_000
 
-const HELP = `usage: npm run bench -- [--SECTION…] [--write] [--runs N] [--pairs N]
+const HELP = `usage: npm run bench -- [--SECTION…] [--write] [--runs N] [--pairs N] [--domains N]
        npm run bench -- --build SVCD_JS [--short] [--pairs N] [--limit RATIO] [--busy]
 
 Measures the sections and prints their figures as JSON; without a section, all of them, which takes an hour or more.
---write puts the figures into docs/performance.md. --runs and --pairs say how often some measurements are repeated.
+--write puts the figures into docs/performance.md. --runs and --pairs say how often some measurements are repeated,
+--domains how many names --dns has (100000).
 
 --against PROGRAM  ${SECTIONS[0]?.title}: a namecoind
 ${SECTIONS.slice(1).map(({ flag, title }) => `--${flag.padEnd(17)}${title}`).join("\n")}
@@ -96,7 +97,11 @@ if (only !== undefined && chosen.length === 1) await ending(() => measure(only))
 
 // Several: each in a process of its own, so that none has the memory of those before it.
 const common = process.argv.slice(2).flatMap((arg, i, all) =>
-  arg === "--write" || arg === "--busy" ? [arg] : arg === "--runs" || arg === "--pairs" ? [arg, all[i + 1] ?? ""] : []
+  arg === "--write" || arg === "--busy"
+    ? [arg]
+    : ["--runs", "--pairs", "--domains"].includes(arg)
+    ? [arg, all[i + 1] ?? ""]
+    : []
 )
 let failed = 0
 for (const { flag, title } of chosen.length > 0 ? chosen : SECTIONS) {

@@ -43,6 +43,7 @@ export const optionsOf = (args: ReadonlyArray<string>): BenchOptions | string =>
         short: { type: "boolean", default: false },
         runs: { type: "string" },
         pairs: { type: "string" },
+        domains: { type: "string" },
         limit: { type: "string", default: String(LIMIT) },
         against: { type: "string" },
         build: { type: "string" }
@@ -53,6 +54,9 @@ export const optionsOf = (args: ReadonlyArray<string>): BenchOptions | string =>
       if (value !== undefined && !/^[1-9]\d{0,3}$/u.test(value)) {
         return `--${name} takes a number from 1 to 9999, not "${value}".`
       }
+    }
+    if (values.domains !== undefined && !/^[1-9]\d{5,6}$/u.test(values.domains)) {
+      return `--domains takes a number from 100000 to 9999999, not "${values.domains}".`
     }
     const limit = Number(values.limit)
     if (!(limit > 0)) return `--limit takes a number above 0, not "${values.limit}".`

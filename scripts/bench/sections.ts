@@ -1,5 +1,7 @@
 import { benchCli } from "./cli.ts"
 import type { Contender } from "./contender.ts"
+import { countOf } from "./counts.ts"
+import { benchDns } from "./dns.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchEvents } from "./events.ts"
 import { benchExpiring } from "./expiring.ts"
@@ -72,6 +74,7 @@ const MEASUREMENTS: Readonly<Record<Flag, Section["measure"]>> = {
   cli: benchCli,
   events: () => benchEvents({ operations: 200_000 }),
   export: () => benchExport({ operations: 400_000 }),
+  dns: () => benchDns({ names: countOf("--domains", 100_000) }),
   scan: benchScan,
   snapshot: benchSnapshot,
   prune: benchPrune,

@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { wireNameOfHost } from "../../src/dns/wire/name.ts"
+import { classify } from "../../src/protocol/nameText.ts"
+import { TYPE_NUMBERS } from "../../src/values/records.ts"
+import { median } from "./contender.ts"
+import { countOf } from "./counts.ts"
+import { type RunningServer, startNsd, startSvcd } from "./dnsContenders.ts"
+import { hasDnsperf, latencies, type Load, load } from "./dnsperf.ts"
+import { keptNames, nameOf, NAMES_PER_BLOCK } from "./nameDb.ts"
+
+/** Names that are asked over and over. */
+const HOT_NAMES = 20_000
+
+/** Names that nobody has, in each turn. */
+const MISSING = 20_000
+
+/** Pairs of turns, and the seconds of a turn of the hot set. */
+const PAIRS = 5
+const SECONDS = 4
+
+/** Blocks after which a name of the main chain expires. */
+const LIFE = 36_000
+
+/** Questions of a file in an order that is not that of the file of names. */
+const STEP = 7_919
+
+const labelOf = (index: number): string => Buffer.from(nameOf(index)).toString("latin1").slice(2)
+
+/** Labels of digits alone are not domains. */
+const isDomain = (index: number): boolean => classify(nameOf(index)) === "domain"
+
+/** Names that are alive at the last block, from the first one on. */
+const firstAlive = (names: number): number => Math.max(0, names - (LIFE - 1) * NAMES_PER_BLOCK)
+
+function* recordsOf(names: number): Iterable<string> {
+  for (let index = firstAlive(names); index < names; index++) {
+    if (!isDomain(index)) continue
+    const label = labelOf(index)
+    yield `${label} A 192.0.2.${index % 256}`
+    yield `*.${label} A 198.51.100.7`
+  }
+}
+
+interface Files {
+  readonly hot: string
+  readonly cold: string
+  readonly missing: string
+}
+
+const writeQuestions = (directory: string, names: number): Files => {
+  const first = firstAlive(names)
+  const alive = names - first
+  const hosts = Array.from({ length: alive }, (_, i) => first + (i * STEP) % alive)
+    .filter(isDomain).map((index) => `${labelOf(index)}.bit A\n`)
+  const files = { hot: join(directory, "hot"), cold: join(directory, "cold"), missing: join(directory, "missing") }
+  writeFileSync(files.hot, hosts.slice(0, HOT_NAMES).join(""))
+  writeFileSync(files.cold, hosts.slice(HOT_NAMES).join(""))
+  writeFileSync(
+    files.missing,
+    Array.from({ length: MISSING }, (_, i) => `zz${(i * STEP) % MISSING}-none.bit A\n`).join("")
+  )
+  return files
+}
+
+/** What one load of one server came to. */
+interface Turn {
+  readonly perSecond: number
+  readonly cpuSecondsPer100000: number
+  readonly lost: number
+}
+
+const measured = async (
+  { cpuSeconds, port }: RunningServer,
+  options: Omit<Load, "port">,
+  code: string
+): Promise<Turn> => {
+  const before = cpuSeconds()
+  const { asked, codes, lost, perSecond } = await load({ port, ...options })
+  if (!codes.startsWith(code)) throw new Error(`a server answers ${codes === "" ? "nothing" : codes}, not ${code}`)
+  return { perSecond, cpuSecondsPer100000: (cpuSeconds() - before) / asked * 1e5, lost }
+}
+
+type Kind = "hot" | "cold" | "dnssecCached" | "dnssecMissing"
+
+const bothKinds = async (
+  server: RunningServer,
+  { cold, hot }: Files
+): Promise<{ readonly hot: Turn; readonly cold: Turn }> => {
+  await load({ port: server.port, file: hot })
+  return {
+    hot: await measured(server, { file: hot, seconds: SECONDS }, "NOERROR"),
+    cold: await measured(server, { file: cold }, "NOERROR")
+  }
+}
+
+const signedKinds = async (server: RunningServer, { hot, missing }: Files) => {
+  const dnssecMissing = await measured(server, { file: missing, dnssec: true }, "NXDOMAIN")
+  await load({ port: server.port, file: hot, dnssec: true })
+  return {
+    dnssecMissing,
+    dnssecCached: await measured(server, { file: hot, dnssec: true, seconds: SECONDS }, "NOERROR")
+  }
+}
+
+const summary = (turns: ReadonlyArray<Turn>) => ({
+  perSecond: median(turns.map(({ perSecond }) => perSecond)),
+  cpuSecondsPer100000: median(turns.map(({ cpuSecondsPer100000 }) => cpuSecondsPer100000)),
+  lost: turns.reduce((sum, { lost }) => sum + lost, 0)
+})
+
+type Turns = Readonly<Record<Kind, ReadonlyArray<Turn>>>
+
+/** The medians of both, and that of the ratios of their turns. */
+const compared = (own: ReadonlyArray<Turn>, nsd: ReadonlyArray<Turn>) => {
+  if (nsd.length === 0) return { svcd: summary(own) }
+  const ratio = median(own.map(({ perSecond }, i) => perSecond / (nsd[i]?.perSecond ?? Number.NaN)))
+  return { svcd: summary(own), nsd: summary(nsd), ratio }
+}
+
+const KINDS = ["hot", "cold", "dnssecCached", "dnssecMissing"] as const satisfies ReadonlyArray<Kind>
+
+interface Contest {
+  readonly names: string
+  readonly files: Files
+  readonly nsd: RunningServer | undefined
+}
+
+/** A new process of svcd in each turn, so that its cold set is cold. */
+const ownTurn = async ({ files, names }: Contest): Promise<Readonly<Record<Kind, Turn>>> => {
+  const server = await startSvcd(names)
+  try {
+    return { ...await bothKinds(server, files), ...await signedKinds(server, files) }
+  } finally {
+    await server.stop()
+  }
+}
+
+const inTurns = async (contest: Contest): Promise<{ readonly own: Turns; readonly nsd: Turns }> => {
+  const own = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
+  const nsd = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
+  const turns = [
+    async (): Promise<void> => {
+      const turn = await ownTurn(contest)
+      for (const kind of KINDS) own[kind].push(turn[kind])
+    },
+    async (): Promise<void> => {
+      if (contest.nsd === undefined) return
+      const turn = await bothKinds(contest.nsd, contest.files)
+      nsd.hot.push(turn.hot)
+      nsd.cold.push(turn.cold)
+    }
+  ]
+  const pairs = countOf("--pairs", PAIRS)
+  for (let n = 0; n < pairs; n++) for (const turn of n % 2 === 0 ? turns : turns.toReversed()) await turn()
+  return { own, nsd }
+}
+
+/** Times of answers at half of the load that svcd took. */
+const atHalf = async (
+  { files, names }: Contest,
+  most: { readonly cached: number; readonly missing: number }
+) => {
+  const server = await startSvcd(names)
+  const { port } = server
+  try {
+    const missingAtHalf = await latencies({ port, file: files.missing, dnssec: true, rate: most.missing >> 1 })
+    await load({ port, file: files.hot, dnssec: true })
+    const rate = most.cached >> 1
+    return {
+      dnssecCached: await latencies({ port, file: files.hot, dnssec: true, seconds: SECONDS, rate }),
+      dnssecMissing: missingAtHalf
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+/**
+ * The DNS server over many names, beside NSD with the same records unsigned, asked by dnsperf in turns: names that are
+ * asked over and over, and each name once. Then what NSD does not do: signing the absence of names while they are asked.
+ */
+export const benchDns = async ({ names: count }: { readonly names: number }): Promise<object> => {
+  if (!hasDnsperf()) return { skipped: "dnsperf is not installed" }
+  const names = await keptNames(count)
+  const directory = mkdtempSync(join(tmpdir(), "svcd-bench-dns-"))
+  const known = { name: wireNameOfHost("bit."), type: TYPE_NUMBERS.SOA }
+  let nsd: RunningServer | undefined
+  try {
+    const files = writeQuestions(directory, count)
+    nsd = await startNsd({ directory: join(directory, "nsd"), records: recordsOf(count), known })
+    const contest = { names, files, nsd }
+    const turns = await inTurns(contest)
+    const dnssecCached = summary(turns.own.dnssecCached)
+    const dnssecMissing = summary(turns.own.dnssecMissing)
+    return {
+      what: "questions a second; processor seconds of the server for 100,000 of them",
+      names: count,
+      reference: nsd === undefined ? "NSD is not installed" : "NSD, server-count 1",
+      hot: compared(turns.own.hot, turns.nsd.hot),
+      cold: compared(turns.own.cold, turns.nsd.cold),
+      dnssecCached,
+      dnssecMissing,
+      halfLoadMilliseconds: await atHalf(contest, {
+        cached: dnssecCached.perSecond,
+        missing: dnssecMissing.perSecond
+      })
+    }
+  } finally {
+    await nsd?.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

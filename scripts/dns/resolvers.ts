@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createSocket } from "node:dgram"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
 import { delimiter, join } from "node:path"
 import process from "node:process"
 import { dnskeyOf, dsOf, type ZoneKey } from "../../src/dns/sign/zoneKey.ts"
@@ -162,8 +163,15 @@ export const anchorOf = (key: ZoneKey): Anchor => {
   }
 }
 
-/** A free port of UDP and TCP on loopback: only the system knows one. */
-export const freeDnsPort = (): Promise<number> =>
+/** Listens for TCP at a port for a moment, to see whether it is free. */
+const isFreeForTcp = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once("error", () => resolve(false))
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)))
+  })
+
+const freeUdpPort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const socket = createSocket("udp4")
     socket.once("error", reject)
@@ -172,3 +180,10 @@ export const freeDnsPort = (): Promise<number> =>
       socket.close(() => resolve(port))
     })
   })
+
+/** A free port of UDP and TCP on loopback: the system chooses one of UDP, which a connection may have. */
+export const freeDnsPort = async (): Promise<number> => {
+  let port = await freeUdpPort()
+  while (!await isFreeForTcp(port)) port = await freeUdpPort()
+  return port
+}

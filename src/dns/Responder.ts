@@ -31,6 +31,10 @@ export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
   readonly cached: (query: Bytes, client: DnsClient) => Bytes | undefined
   /** Never fails: every fault is an answer. */
   readonly respond: (query: Bytes, client: DnsClient) => Effect.Effect<DnsReply>
+  /** Whether a cookie of this server shows that the client has its address. For times of load, as `badCookie`. */
+  readonly isProved: (query: Bytes, client: DnsClient) => boolean
+  /** BADCOOKIE with a new cookie (RFC 7873, section 5.2.3), for a client with a cookie of its own that is not proved. */
+  readonly badCookie: (query: Bytes, client: DnsClient) => Bytes | undefined
 }>() {}
 
 export interface ResponderOptions extends ZoneAnswersOptions {
@@ -57,6 +61,17 @@ interface Said {
   readonly error?: ExtendedError | undefined
 }
 
+const bare = (query: DnsQuery, rcode: RcodeName, error?: ExtendedError): Said => ({
+  rcode,
+  body: emptyBody(query, rcode),
+  error
+})
+
+const cutError = (isCut: boolean): ExtendedError | undefined => isCut ? CUT : undefined
+
+const isForTransfers = ({ question: { type }, tsigAt }: DnsQuery): boolean =>
+  tsigAt !== undefined || type === META_TYPES.AXFR || type === META_TYPES.IXFR
+
 const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service, never, Parts | Scope.Scope> =>
   Effect.gen(function*() {
     const { counters, forwarder, serverId, transfers, version } = options
@@ -64,9 +79,9 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
     const { doubts } = yield* DataHealth
     const answers = yield* makeZoneAnswers(options)
     const clock = yield* Effect.clock
-    const cookieFor = makeCookies()
-    const cookie = (given: Bytes, { address }: DnsClient): Bytes =>
-      cookieFor(given, { address, now: clock.unsafeCurrentTimeMillis() / 1000 })
+    const cookies = makeCookies()
+    const cookieFacts = ({ address }: DnsClient) => ({ address, now: clock.unsafeCurrentTimeMillis() / 1000 })
+    const cookie = (given: Bytes, client: DnsClient): Bytes => cookies.fresh(given, cookieFacts(client))
 
     const messageFor = (
       query: Pick<DnsQuery, "bytes" | "edns" | "questionEnd">,
@@ -78,14 +93,6 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
       const opt = optFor(query, client, { rcode, error, serverId, cookie })
       return fitted(query, client, { body, opt, isRecursive: forwarder?.serves(client) === true })
     }
-
-    const bare = (query: DnsQuery, rcode: RcodeName, error?: ExtendedError): Said => ({
-      rcode,
-      body: emptyBody(query, rcode),
-      error
-    })
-
-    const cutError = (isCut: boolean): ExtendedError | undefined => isCut ? CUT : undefined
 
     const isRecursive = ({ wantsRecursion }: DnsQuery, client: DnsClient): boolean =>
       wantsRecursion && forwarder?.serves(client) === true
@@ -174,9 +181,6 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
       )
     }
 
-    const isForTransfers = ({ question: { type }, tsigAt }: DnsQuery): boolean =>
-      tsigAt !== undefined || type === META_TYPES.AXFR || type === META_TYPES.IXFR
-
     const respond = (bytes: Bytes, client: DnsClient): Effect.Effect<DnsReply> =>
       Effect.suspend(() => {
         const read = readQuery(bytes)
@@ -201,7 +205,20 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
           : Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, bare(query, "NOTAUTH")) })
       })
 
-    return Responder.of({ cached, respond })
+    const isProved = (bytes: Bytes, client: DnsClient): boolean => {
+      const read = readQuery(bytes)
+      const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
+      return given !== undefined && cookies.isValid(given, cookieFacts(client))
+    }
+
+    const badCookie = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
+      const read = readQuery(bytes)
+      const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
+      if (read._tag !== "Query" || given === undefined || cookies.isValid(given, cookieFacts(client))) return undefined
+      return messageFor(read.query, client, bare(read.query, "BADCOOKIE"))
+    }
+
+    return Responder.of({ cached, respond, isProved, badCookie })
   }).pipe(Effect.annotateLogs("subsystem", "dns"))
 
 export const layer = (options: ResponderOptions): Layer.Layer<Responder, never, Parts> =>

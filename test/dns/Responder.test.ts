@@ -122,6 +122,21 @@ describe("answers", () => {
         )
       })))
 
+  it.effect("are BADCOOKIE under load for a client that is not proved yet", () =>
+    test({}, ({ responder: { badCookie, isProved } }) =>
+      Effect.sync(() => {
+        const query = (cookie: Bytes) => queryBytes(wire("addr.bit."), A, { edns: { options: [[10, cookie]] } })
+        const refusal = badCookie(query(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)), UDP)
+        const message = readMessage(refusal ?? assert.fail("no refusal"))
+        assert.deepStrictEqual([message.rcode & 15, (optOf(message)?.ttl ?? 0) >>> 24], [7, 1])
+        assert.deepStrictEqual([message.questions.length, message.answer.length], [1, 0])
+        const proved = query(optionOf(message, 10) ?? assert.fail("no cookie"))
+        assert.isTrue(isProved(proved, UDP))
+        assert.isUndefined(badCookie(proved, UDP))
+        assert.isFalse(isProved(proved, { ...UDP, address: "192.0.2.1" }))
+        assert.isUndefined(badCookie(queryBytes(wire("addr.bit."), A, { edns: {} }), UDP))
+      })))
+
   it.effect("are cut to the smaller of both sizes, over UDP alone", () =>
     test({}, ({ ask }) =>
       Effect.gen(function*() {

@@ -27,6 +27,9 @@ export interface Serving {
   readonly now: () => number
   /** Counts the message, and gives its answer if that is in the cache. */
   readonly cached: (query: Bytes, client: DnsClient) => Bytes | undefined
+  /** As in `Responder`. */
+  readonly isProved: (typeof Responder.Service)["isProved"]
+  readonly badCookie: (typeof Responder.Service)["badCookie"]
   /** `undefined` if too much is under way. Interrupt the fiber when the caller leaves. */
   readonly answer: (
     query: Bytes,
@@ -49,6 +52,8 @@ export const makeServing = (limits: DnsLimits): Effect.Effect<Serving, never, Re
     })
     return {
       limits,
+      isProved: responder.isProved,
+      badCookie: responder.badCookie,
       now: () => clock.unsafeCurrentTimeMillis(),
       cached: (query, client) => {
         dnsQueries.of(client.transport).increase()

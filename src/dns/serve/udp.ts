@@ -8,6 +8,7 @@ import { type Address, formatHostPort, isLoopback } from "../../base/addresses.t
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { BindFailed } from "../../base/listening.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { DnsClient } from "../Responder.ts"
 import { FLAGS, HEADER_BYTES } from "../wire/codes.ts"
 import { dnsClient, networkOf } from "./client.ts"
 import { RateLimit, truncatedAnswer } from "./rateLimit.ts"
@@ -29,17 +30,22 @@ const DNS_PORT = 53
 /** No answer goes back to these: a server would answer the answer. */
 const isBadPort = (port: number, isOnDnsPort: boolean): boolean => port === 0 || (port === DNS_PORT && isOnDnsPort)
 
-type Limiter = (answer: Bytes, address: string) => Uint8Array | Bytes | undefined
+interface Asked {
+  readonly query: Bytes
+  readonly client: DnsClient
+}
 
-/** Passes an answer on, cuts it, or takes it away. */
-const limiterOf = (rate: number | undefined, now: () => number): Limiter => {
+type Limiter = (answer: Bytes, asked: Asked) => Bytes | undefined
+
+/** Passes an answer on, cuts it, asks for a cookie in its place, or takes it away. Who has a cookie is not limited. */
+const limiterOf = (rate: number | undefined, { badCookie, isProved, now }: Serving): Limiter => {
   if (rate === 0) return (answer) => answer
   const limit = new RateLimit(rate ?? DEFAULT_RATE)
-  return (answer, address) => {
-    if (rate === undefined && isLoopback(address)) return answer
-    const verdict = limit.verdict(answer, networkOf(address), now())
-    if (verdict === "send") return answer
-    if (verdict === "slip") return truncatedAnswer(answer)
+  return (answer, { client, query }) => {
+    if (rate === undefined && isLoopback(client.address)) return answer
+    const verdict = limit.verdict(answer, networkOf(client.address), now())
+    if (verdict === "send" || isProved(query, client)) return answer
+    if (verdict === "slip") return badCookie(query, client) ?? truncatedAnswer(answer)
     dropped("rate")
     return undefined
   }
@@ -103,16 +109,16 @@ export const serveUdp = (
     const log = Runtime.runFork(yield* Effect.runtime<never>())
     const socket = yield* bind(address)
     const own = socket.address().port
-    const limited = limiterOf(rate, serving.now)
+    const limited = limiterOf(rate, serving)
     let isOpen = true
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isOpen = false
       })
     )
-    const send = (answer: Bytes, plain: string, { address, port }: RemoteInfo): void => {
+    const send = (answer: Bytes, asked: Asked, { address, port }: RemoteInfo): void => {
       if (!isOpen) return
-      const allowed = limited(answer, plain)
+      const allowed = limited(answer, asked)
       if (allowed === undefined) return
       if (socket.getSendQueueCount() >= MOST_UNSENT) return dropped("unsent")
       socket.send(allowed, port, address)
@@ -127,11 +133,16 @@ export const serveUdp = (
       if (isBadPort(from.port, own === DNS_PORT)) return dropped("port")
       const client = dnsClient("udp", from)
       const hit = serving.cached(query, client)
-      if (hit !== undefined) return send(hit, client.address, from)
-      serving.answer(query, client, (reply) =>
+      const asked = { query, client }
+      if (hit !== undefined) return send(hit, asked, from)
+      const work = serving.answer(query, client, (reply) =>
         Effect.sync(() =>
-          reply._tag === "Message" ? send(reply.bytes, client.address, from) : dropped("other")
+          reply._tag === "Message" ? send(reply.bytes, asked, from) : dropped("other")
         ))
+      if (work !== undefined) return
+      // Too busy to answer now: the client asks again, with a cookie that takes it out of the rate limit.
+      const refusal = serving.badCookie(query, client)
+      if (refusal !== undefined) send(refusal, asked, from)
     })
     return { host: address.host, port: own }
   })

@@ -102,6 +102,23 @@ describe("DNS over UDP", () => {
       assert.strictEqual((client.answers.at(-1)?.[2] ?? 0) & 2, 0)
     }))
 
+  it.scoped("asks under load for a cookie instead of TCP, and limits nobody who has one", () =>
+    Effect.gen(function*() {
+      const server = yield* startServer({ ...udp, rate: 4 }, { work: 1 })
+      const strangers = yield* clientOf(server.port)
+      const ten = (name: string) => Array.from({ length: 10 }, (_, id) => questionFor(name, { id }))
+      const refusals = () => strangers.answers.filter((answer) => ((answer[3] ?? 0) & 15) === 7).length
+      strangers.send(...ten("hot-stranger.bit"))
+      yield* eventually("the cookies", () => refusals() === 3)
+      const known = yield* clientOf(server.port)
+      known.send(...ten("hot-known.bit"))
+      yield* eventually("all answers", () => known.answers.length === 10)
+      assert.isTrue(known.answers.every((answer) => ((answer[2] ?? 0) & 2) === 0))
+      strangers.send(questionFor("slow-a.bit", { id: 1 }), questionFor("slow-stranger.bit", { id: 2 }))
+      yield* eventually("one cookie without work", () => refusals() === 4)
+      assert.strictEqual(server.working(), 1)
+    }))
+
   it.scoped("does not limit this machine by default, nor anyone with 0", () =>
     Effect.gen(function*() {
       for (const rate of [undefined, 0]) {

@@ -46,17 +46,26 @@ const udpAnswer = (query: ForeignQuery, target: DnsForwardTarget): Effect.Effect
   })
 }
 
+/** Asks over TCP, on a connection for this query. */
+const overTcp = (target: DnsForwardTarget, query: ForeignQuery): Effect.Effect<DnsMessage, AskFailed> =>
+  timed(STREAM_TIMEOUT)(
+    Effect.acquireUseRelease(
+      Effect.sync(() => new DnsConnection(target)),
+      (connection) => overStream(connection, query),
+      (connection) => Effect.sync(() => connection.close("done"))
+    )
+  )
+
+/** Asks over TCP alone. */
+export const tcpServer = (target: DnsForwardTarget, random: Random): AskServer => (question, flags) =>
+  Effect.suspend(() => overTcp(target, foreignQuery(question, { ...flags, isPadded: false }, random)))
+
 /** Asks over UDP, then over TCP if that answer is cut or in doubt. */
 export const plainServer = (target: DnsForwardTarget, random: Random): AskServer => (question, flags) => {
   const query = foreignQuery(question, { ...flags, isPadded: false }, random)
-  const overTcp = Effect.acquireUseRelease(
-    Effect.sync(() => new DnsConnection(target)),
-    (connection) => overStream(connection, query),
-    (connection) => Effect.sync(() => connection.close("done"))
-  )
   return Effect.flatMap(
     timed(UDP_TIMEOUT)(udpAnswer(query, target)),
-    (answer) => answer === "use TCP" ? timed(STREAM_TIMEOUT)(overTcp) : Effect.succeed(answer)
+    (answer) => answer === "use TCP" ? overTcp(target, query) : Effect.succeed(answer)
   )
 }
 

@@ -391,7 +391,13 @@ export const CLI_COMMANDS = {
     takes: [0, 0],
     description: "diagnose problems and suggest remedies; works without a daemon too",
     details: "The exit status is 1 if a check fails.",
-    options: SHARED
+    options: {
+      ...SHARED,
+      resolver: textOption({
+        placeholder: "ADDRESS",
+        description: "check too whether this DNS resolver finds and validates .bit; tls://ADDRESS#NAME over TLS"
+      })
+    }
   },
   peers: {
     group: "Commands for the node",

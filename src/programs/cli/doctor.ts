@@ -21,6 +21,8 @@ export interface DoctorInput {
   readonly daemon: Daemon
   readonly input: SettingsInput & Pick<CliInput, "screen" | "version">
   readonly json: boolean
+  /** From `-resolver`: one that should find `.bit`. */
+  readonly resolver: string | undefined
   /** From `-rpcwallet`; `undefined`: all loaded wallets. */
   readonly wallet: string | undefined
 }
@@ -137,10 +139,12 @@ export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
     const { connection, input: { screen }, json } = doctor
     // Compiled parts load only here.
     const { machineChecks } = yield* Effect.promise(() => import("./doctorMachine.ts"))
+    const { dnsChecks } = yield* Effect.promise(() => import("./doctorDns.ts"))
     const checks = [
       ...(yield* machineChecks(connection, doctor.input)),
       ...cookieChecks(doctor),
-      ...(yield* daemonChecks(doctor))
+      ...(yield* daemonChecks(doctor)),
+      ...(yield* dnsChecks(doctor))
     ]
     const [failed, warnings, skipped] = [counted(checks, "fail"), counted(checks, "warn"), counted(checks, "skip")]
     const code = failed > 0 ? 1 : 0

@@ -233,7 +233,14 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
       using(
         () => import("./doctor.ts"),
         ({ doctorCommand }) =>
-          doctorCommand({ connection, daemon, input, json: line.wants("json"), wallet: line.text("rpcwallet") })
+          doctorCommand({
+            connection,
+            daemon,
+            input,
+            json: line.wants("json"),
+            resolver: line.text("resolver"),
+            wallet: line.text("rpcwallet")
+          })
       )
   },
   peers: {

@@ -62,6 +62,7 @@ const doctor = (
       version: "1.2.3"
     },
     json,
+    resolver: undefined,
     wallet
   })
 

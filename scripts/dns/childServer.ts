@@ -1,12 +1,14 @@
 import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import process from "node:process"
 import { INSECURE_CHILD, SECURE_CHILD } from "./generatedNames.ts"
 import { programOf } from "./resolvers.ts"
 
 // NSD as the server of two delegated names, one signed by ldns. It needs port 53, as resolvers ask no other.
 
-const ADDRESS = "127.0.0.9"
+/** Of this process alone, as port 53 is given: another run beside it has other keys. */
+const ADDRESS = `127.${1 + (process.pid >> 16 & 63)}.${process.pid >> 8 & 255}.${process.pid & 255}`
 
 const RECORDS = `$TTL 300
 @ IN SOA ns hostmaster 1 600 600 7200 60

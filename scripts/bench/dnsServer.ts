@@ -47,7 +47,7 @@ const answers = NameAnswers.layer(Effect.succeed(false)).pipe(
   Layer.provideMerge(chain),
   Layer.provide(Layer.mock(ChainCoins, {})),
   Layer.provide(Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })),
-  Layer.provide(DataHealth.layer),
+  Layer.provideMerge(DataHealth.layer),
   Layer.provideMerge(LightPart.layerWhole),
   Layer.provideMerge(openNames(filename))
 )

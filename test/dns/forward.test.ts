@@ -53,6 +53,14 @@ describe("forward", () => {
       assert.strictEqual(asked?.message.additional[0]?.ttl, 0x8000)
     }))
 
+  it.scoped("a resolver to which no network leads does not answer, and the process goes on", () =>
+    Effect.gen(function*() {
+      // No socket may connect to this address without asking for broadcasts.
+      const forwarder = yield* forwarderTo({ targets: [at({ port: 53 }, "255.255.255.255")] })
+      const exit = yield* Effect.exit(forwarder.complete(question("www.example.com."), zones({})))
+      assert.strictEqual(failureOf(exit), "resolver silent")
+    }))
+
   it.scoped("each query has another id, port and capitals", () =>
     Effect.gen(function*() {
       const server = yield* fakeDnsServer(() => ({ answer: [a("www.example.com.", "192.0.2.1")] }))

@@ -36,5 +36,9 @@ const exchange = <A>(socket: Socket, { judge, query, server }: Exchange<A>): Eff
       const result = judge(datagram)
       if (result !== undefined) resume(Effect.succeed(result))
     })
-    socket.connect(server.port, server.host, () => socket.send(query))
+    // Where no network leads to the server, the error comes here, and a socket that is not connected cannot send.
+    socket.connect(server.port, server.host, (error?: Error) => {
+      if (error === undefined) socket.send(query)
+      else resume(new AskFailed({ reason: reasonOf(codeOf(error)) }))
+    })
   })

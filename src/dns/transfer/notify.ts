@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomInt } from "node:crypto"
-import { createSocket } from "node:dgram"
+import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { withoutSpan } from "../../base/spans.ts"
@@ -77,9 +77,15 @@ interface Told {
 }
 
 /** Sends a message and waits for the answer, without end. A host that cannot be reached does not answer. */
-const exchange = ({ host, port }: Address, { answer, message }: Told): Effect.Effect<number> =>
+const exchange = ({ host, port }: Address, told: Told): Effect.Effect<number> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => createSocket(isIPv6(host) ? "udp6" : "udp4")),
+    (socket) => answerOn(socket, { host, port }, told),
+    (socket) => Effect.sync(() => socket.close())
+  )
+
+const answerOn = (socket: Socket, { host, port }: Address, { answer, message }: Told): Effect.Effect<number> =>
   Effect.async<number>((resume) => {
-    const socket = createSocket(isIPv6(host) ? "udp6" : "udp4")
     socket.on("error", () => {})
     socket.on("message", (bytes) => {
       const rcode = answer(bytes)
@@ -89,7 +95,6 @@ const exchange = ({ host, port }: Address, { answer, message }: Told): Effect.Ef
     socket.connect(port, host, (error?: Error) => {
       if (error === undefined) socket.send(message, () => {})
     })
-    return Effect.sync(() => socket.close())
   })
 
 const tell = (

@@ -14,7 +14,7 @@ import { io } from "../../storage/io.ts"
 import type { ZoneSigner } from "../parts.ts"
 import type { WireName } from "../wire/name.ts"
 import { isKeyFileName, keyFileName, LONGEST_KEY_FILE, printKeyFile, readKeyFile } from "./keyFile.ts"
-import { keysAt, type PhasedKey } from "./keysAt.ts"
+import { keysAt, type PhasedKey, rollEnd } from "./keysAt.ts"
 import { makeSigner } from "./signer.ts"
 import { dnskeyOf, keyTag, newKeySecret, type ZoneKey, zoneKeyOf } from "./zoneKey.ts"
 
@@ -102,8 +102,8 @@ const make = (options: ZoneKeysOptions) =>
     const list = Effect.map(unixTime, (now) => keysAt(keys, now))
     const turn = yield* Effect.makeSemaphore(1)
     const roll = Effect.gen(function*() {
-      const until = Math.max(...(yield* list).map(({ until: end = 0 }) => end))
-      if (until > 0) return yield* new RollUnderWay({ until })
+      const until = rollEnd(keys, yield* unixTime)
+      if (until !== undefined) return yield* new RollUnderWay({ until })
       keys = [...keys, yield* newKey(options)]
       return yield* list
     }).pipe(Effect.uninterruptible, turn.withPermits(1))

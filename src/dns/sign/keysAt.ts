@@ -53,3 +53,11 @@ export const keysAt = (keys: ReadonlyArray<ZoneKey>, now: number): ReadonlyArray
     if (i > 0 && now < starts) return { key, phase: "new", until: starts }
     return { key, ...phaseBefore(sorted[i + 1], now) }
   })
+
+/** When the roll-over under way ends, as the old key leaves the zone, in seconds since 1970; `undefined` without one. */
+export const rollEnd = (keys: ReadonlyArray<ZoneKey>, now: number): number | undefined => {
+  if (keys.length < 2) return undefined
+  const newest = Math.max(...keys.map(({ created }) => created))
+  const end = newest + HOLD_SECONDS + LEAVING_SECONDS + REVOKED_SECONDS
+  return now < end ? end : undefined
+}

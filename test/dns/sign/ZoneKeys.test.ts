@@ -195,13 +195,18 @@ describe("the files of keys", () => {
         assert.isAbove(signer?.generation() ?? 0, generation)
         const refused = yield* Effect.flip(roll)
         assert.strictEqual(refused._tag, "RollUnderWay")
-        assert.include(refused.message, "2030-04-16")
+        // Not the day of the next phase: after that one, a new key would be refused again.
+        assert.include(refused.message, "2030-05-31")
       }).pipe(Effect.provide(keysIn(directory)))
       yield* TestClock.adjust("31 days")
       assert.deepStrictEqual((yield* Effect.provide(listed, keysIn(directory))).map(({ phase }) => phase), [
         "leaving",
         "active"
       ])
+      const again = yield* Effect.flip(
+        Effect.provide(Effect.flatMap(ZoneKeys.ZoneKeys, ({ roll }) => roll), keysIn(directory))
+      )
+      assert.include(again.message, "2030-05-31")
       yield* TestClock.adjust("45 days")
       const { length } = yield* Effect.provide(Effect.flatMap(ZoneKeys.ZoneKeys, ({ roll }) => roll), keysIn(directory))
       assert.strictEqual(length, 3)

@@ -43,6 +43,7 @@ const PLACEHOLDERS: Readonly<Record<string, RegExp>> = {
   "<datadir>": /\/\S+/,
   "<duration>": /\d+ (?:second|minute|hour|day|month|year)s?(?: \d+ [a-z]+)?/,
   "<hash>": /[0-9a-f]{64}/,
+  "<height>": /\d+/,
   "<index>": /\d+/,
   "<key>": /[A-Za-z0-9+/]{86}==/,
   "<seconds>": /\d+/,

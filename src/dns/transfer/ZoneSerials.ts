@@ -142,7 +142,7 @@ const make = (
         serial() === known ? Effect.zipRight(Deferred.await(changed), after(known)) : Effect.succeed(serial())
       )
 
-    yield* noteTip
+    yield* Effect.asVoid(noteTip)
     yield* Effect.forkScoped(withoutSpan(following))
     return ZoneSerials.of({ serial, rows: () => rows, after })
   }).pipe(Effect.annotateLogs("subsystem", "dns"))

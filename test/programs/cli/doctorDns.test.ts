@@ -31,7 +31,7 @@ const checked = (
 describe("the DNS checks of svcd-cli doctor", () => {
   it.scopedLive("ask svcd over UDP and TCP, and a resolver that is told", () =>
     withPrimary({}, ({ port }) =>
-      Effect.gen(function*() {
+      Effect.scoped(Effect.gen(function*() {
         const dataDir = yield* temporaryDirectory
         const conf = `dns = ["127.0.0.1:${port}"]\n`
         assert.deepStrictEqual(yield* checked(dataDir, { conf }), ["ok dns", "ok dns"])
@@ -53,7 +53,7 @@ describe("the DNS checks of svcd-cli doctor", () => {
         assert.include(yield* checked(dataDir, signed), "ok dnskey")
         const { state } = yield* interceptedCheck({ host: "127.0.0.1", port })
         assert.strictEqual(state, "warn")
-      })))
+      }))))
 
   it.scopedLive("say where nothing answers", () =>
     Effect.gen(function*() {

@@ -240,20 +240,23 @@ describe("proofs", () => {
     ])
     assert.deepStrictEqual(proofOf("www.insecure.bit.", A), [
       "insecure.bit. NS insecure.bit. unsigned",
-      "insecure.bit. NSEC \\000.insecure.bit. NS RRSIG NSEC"
+      "insecure.bit. NSEC \\000\\000.insecure.bit. NS RRSIG NSEC"
     ])
   })
 
   it("proves NODATA by the name's own NSEC, that of an empty non-terminal and of the apex", () => {
-    assert.deepStrictEqual(proofOf("addr.bit.", AAAA), [SOA_LINE, "addr.bit. NSEC \\000.addr.bit. A TXT RRSIG NSEC"])
+    assert.deepStrictEqual(proofOf("addr.bit.", AAAA), [
+      SOA_LINE,
+      "addr.bit. NSEC \\000\\000.addr.bit. A TXT RRSIG NSEC"
+    ])
     assert.deepStrictEqual(proofOf("deep.addr.bit.", A), [
       SOA_LINE,
-      "deep.addr.bit. NSEC \\000.deep.addr.bit. RRSIG NSEC"
+      "deep.addr.bit. NSEC \\000\\000.deep.addr.bit. RRSIG NSEC"
     ])
-    assert.deepStrictEqual(proofOf("bit.", A), [SOA_LINE, "bit. NSEC \\000.bit. NS SOA RRSIG NSEC DNSKEY"])
+    assert.deepStrictEqual(proofOf("bit.", A), [SOA_LINE, "bit. NSEC \\000\\000.bit. NS SOA RRSIG NSEC DNSKEY"])
     assert.deepStrictEqual(proofOf("insecure.bit.", DS), [
       SOA_LINE,
-      "insecure.bit. NSEC \\000.insecure.bit. NS RRSIG NSEC"
+      "insecure.bit. NSEC \\000\\000.insecure.bit. NS RRSIG NSEC"
     ])
   })
 
@@ -287,13 +290,13 @@ describe("proofs", () => {
     assert.deepStrictEqual(proofOf("x.wild.bit.", TXT), [
       "w\\255.wild.bit. NSEC x\\000.wild.bit. RRSIG NSEC",
       SOA_LINE,
-      "*.wild.bit. NSEC \\000.*.wild.bit. A RRSIG NSEC"
+      "*.wild.bit. NSEC \\000\\000.*.wild.bit. A RRSIG NSEC"
     ])
   })
 
   it("answers questions for NSEC and DNSKEY", () => {
     const found = (name: string, type: number) => linesOf(ask(name, type, { proof: true }).answer)
-    assert.deepStrictEqual(found("addr.bit.", NSEC), ["addr.bit. NSEC \\000.addr.bit. A TXT RRSIG NSEC"])
+    assert.deepStrictEqual(found("addr.bit.", NSEC), ["addr.bit. NSEC \\000\\000.addr.bit. A TXT RRSIG NSEC"])
     assert.deepStrictEqual(found("bit.", DNSKEY), ["bit. DNSKEY …"])
   })
 })

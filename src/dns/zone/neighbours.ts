@@ -49,6 +49,9 @@ export const nsecAround = (name: WireName, origin: WireName): NsecSpan => ({
   next: nameBehind(name, origin)
 })
 
-/** The next name of an NSEC record at a name that exists. */
+/**
+ * The next name of an NSEC record at a name that exists: behind `\000` below it, where nothing exists. So the record is
+ * that of a question for `\000` too. Resolvers keep one record for each owner.
+ */
 export const nsecNext = (name: WireName, origin: WireName): WireName =>
-  childName("\0", name) ?? nameBehind(name, origin)
+  nameBehind(childName("\0", name) ?? name, origin)

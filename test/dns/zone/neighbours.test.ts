@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 import {
+  childName,
   compareWireNames,
   isAtOrBelow,
   lowerCaseName,
@@ -96,20 +97,33 @@ describe("neighbours of a name that does not exist (RFC 4470)", () => {
 })
 
 describe("the next name behind one that exists", () => {
-  it.each([["a.bit", "\\000.a.bit"], ["bit", "\\000.bit"], ["*.a.bit", "\\000.*.a.bit"]])(
+  it.each([
+    ["a.bit", "\\000\\000.a.bit"],
+    ["bit", "\\000\\000.bit"],
+    ["*.a.bit", "\\000\\000.*.a.bit"]
+  ])(
     "behind %s is %s",
     (name, next) => {
       assert.strictEqual(nsecNext(wireName(name), ORIGIN), wireName(next))
     }
   )
 
+  it("is that of the proof that nothing is at \\000 below it, whose owner is the name as well", () => {
+    // Resolvers keep one NSEC record for each owner.
+    fc.assert(fc.property(existing, (name) => {
+      const first = childName("\0", name)
+      if (first === undefined) return
+      assert.deepStrictEqual(nsecAround(first, ORIGIN), { owner: name, next: nsecNext(name, ORIGIN) })
+    }))
+  })
+
   it("a full name has no name below it", () => {
     assert.strictEqual(wireLabels(nsecNext(full("b"), ORIGIN))[0], "c")
   })
 
-  it("no other name is between", () => {
+  it("no other name is between that can exist", () => {
     fc.assert(
-      fc.property(existing, question, (name, other) => {
+      fc.property(existing, existing, (name, other) => {
         assert.isFalse(isBetween(other, name, nsecNext(name, ORIGIN)) && other !== name, wireNameText(other))
       }),
       { numRuns: 1_000 }

@@ -36,19 +36,27 @@ export interface ZoneMoment {
 const ENTRY_BYTES = 700
 const SOURCE_BYTES = 60
 
+/** The part of the cache that is forgotten at once, since finding the oldest entry of a Map costs more than removing it. */
+const FORGOTTEN = 16
+
 /** Names whose last change is remembered. With more, the cache begins again. */
 const MOST_CHANGES = 50_000
 
+interface Entry {
+  readonly kept: KeptAnswer
+  readonly bytes: number
+  /** Whether someone asked for it since its last turn to be forgotten. */
+  isAsked: boolean
+}
+
 /**
- * Answers by question, in two generations within a number of bytes: those that nobody asks for while the younger one
- * fills are forgotten. A changed name costs nothing but a note: whoever finds an answer older than a change of one of
- * its names does not use it.
+ * Answers by question within a number of bytes. The oldest are forgotten first, except those asked for in the meantime.
+ * A changed name costs nothing but a note: whoever finds an answer older than a change of one of its names does not use
+ * it.
  */
 export class AnswerCache {
-  private young = new Map<string, KeptAnswer>()
-  private old = new Map<string, KeptAnswer>()
-  private youngBytes = 0
-  private oldBytes = 0
+  private readonly entries = new Map<string, Entry>()
+  private held = 0
   private readonly changes = new Map<NameKey, number>()
   private beginning = 0
   private readonly limit: number
@@ -58,16 +66,17 @@ export class AnswerCache {
   }
 
   get bytes(): number {
-    return this.youngBytes + this.oldBytes
+    return this.held
   }
 
   /** The answer, if it holds now. */
   get(key: string, { height, mayDeny }: ZoneMoment): KeptAnswer | undefined {
-    const young = this.young.get(key)
-    const kept = young ?? this.old.get(key)
-    if (kept === undefined || !this.isFresh(kept) || (kept.denies && !mayDeny)) return undefined
+    const entry = this.entries.get(key)
+    if (entry === undefined) return undefined
+    const { kept } = entry
+    if (!this.isFresh(kept) || (kept.denies && !mayDeny)) return undefined
     if (height !== undefined && (height < kept.from || height >= kept.to)) return undefined
-    if (young === undefined) this.put(key, kept)
+    entry.isAsked = true
     return kept
   }
 
@@ -81,19 +90,23 @@ export class AnswerCache {
   /** An answer from before a change of its names is not kept. */
   put(key: string, kept: KeptAnswer): void {
     if (!this.isFresh(kept)) return
-    const before = this.young.get(key)
-    if (before !== undefined) this.youngBytes -= this.sizeOf(key, before)
-    this.young.set(key, kept)
-    this.youngBytes += this.sizeOf(key, kept)
-    if (this.youngBytes <= this.limit / 2) return
-    this.old = this.young
-    this.oldBytes = this.youngBytes
-    this.young = new Map()
-    this.youngBytes = 0
+    this.held -= this.entries.get(key)?.bytes ?? 0
+    const bytes = ENTRY_BYTES + key.length + kept.body.bytes.length + kept.sources.length * SOURCE_BYTES
+    this.entries.set(key, { kept, bytes, isAsked: false })
+    this.held += bytes
+    if (this.held > this.limit) this.forget(this.limit - this.limit / FORGOTTEN)
   }
 
-  private sizeOf(key: string, { body, sources }: KeptAnswer): number {
-    return ENTRY_BYTES + key.length + body.bytes.length + sources.length * SOURCE_BYTES
+  /** Forgets answers until there are no more bytes than wanted. One that was asked for gets another turn. */
+  private forget(wanted: number): void {
+    for (const [key, entry] of this.entries) {
+      if (this.held <= wanted) return
+      this.entries.delete(key)
+      if (entry.isAsked) {
+        entry.isAsked = false
+        this.entries.set(key, entry)
+      } else this.held -= entry.bytes
+    }
   }
 
   /** Notes the names of a change. */
@@ -104,10 +117,8 @@ export class AnswerCache {
 
   /** Drops all, and whatever is being made of names from before this change. */
   clear(moment: number): void {
-    this.young.clear()
-    this.old.clear()
-    this.youngBytes = 0
-    this.oldBytes = 0
+    this.entries.clear()
+    this.held = 0
     this.changes.clear()
     this.beginning = moment
   }

@@ -75,6 +75,15 @@ describe("AnswerCache", () => {
     assert.isDefined(cache.get("q4999", NOW))
   })
 
+  it("gives a set in turns that fills it to fifteen sixteenths", () => {
+    const cache = new AnswerCache(1_000_000)
+    cache.put("first", answer(["d/first"]))
+    const fitting = Math.floor(1_000_000 / 16 * 15 / cache.bytes) - 1
+    const keys = Array.from({ length: fitting }, (_, i) => `q${i + 100}`)
+    for (const key of keys) cache.put(key, answer(["d/aaaaa"]))
+    for (let turn = 0; turn < 3; turn++) for (const key of keys) assert.isDefined(cache.get(key, NOW), key)
+  })
+
   it("begins again with more changes than it can remember", () => {
     const cache = new AnswerCache(100_000)
     cache.put("q", answer(["d/a"]))

@@ -3,8 +3,8 @@ import { Effect, Fiber, TestClock } from "effect"
 import type { DnsAnswer } from "../../src/dns/answer.ts"
 import { FLAGS } from "../../src/dns/wire/codes.ts"
 import { eventually } from "../support/eventually.ts"
-import { a, aliasTo, fakeDnsServer, type Handler, ns, soa } from "./fakeDnsServer.ts"
-import { at, failureOf, forwarderTo, told, zones } from "./forwarding.ts"
+import { a, aliasTo, fakeDnsServer, type Handler, ns, nsec, soa, wireName } from "./fakeDnsServer.ts"
+import { at, failureOf, forwarderTo, lines, question, told, zones } from "./forwarding.ts"
 
 /** The zones' answer for every name at or below a delegated one. */
 const delegated = (
@@ -47,6 +47,27 @@ describe("delegations", () => {
       const found = yield* told(forwarder, "www.cut.bit.", cutAnd())
       assert.deepStrictEqual(found.answer, ["www.cut.bit. 192.0.2.4"])
       assert.deepStrictEqual([found.authoritative, child?.asked[0]?.message.flags], [false, 0])
+    }))
+
+  it.scoped("the proof of a wildcard that leads to a delegated name is kept, and the servers' part has none", () =>
+    Effect.gen(function*() {
+      const { port } = yield* servers({
+        "127.0.0.2": () => ({ flags: FLAGS.AA, rcode: 3, authority: [soa("cut.bit.")] })
+      })
+      const forwarder = yield* forwarderTo({ targets: [at({ port: 9 })], port })
+      const alias = { ...aliasTo("a.wild.bit.", "www.cut.bit."), signs: true, wildcard: wireName("*.wild.bit.") }
+      const cut = { ...CUT, authority: [ns("cut.bit.", "ns1.cut.bit."), nsec("cut.bit.")] }
+      const options = zones({
+        "a.wild.bit.": { ...CUT, answer: [alias], authority: [nsec("a.wild.bit."), ns("cut.bit.", "ns1.cut.bit.")] },
+        "www.cut.bit.": cut
+      })
+      const authorityOf = (name: string) =>
+        Effect.map(
+          forwarder.complete(question(name), { ...options, dnssec: true }),
+          ({ answer }) => lines(answer.authority)
+        )
+      assert.deepStrictEqual(yield* authorityOf("a.wild.bit."), ["a.wild.bit. NSEC", "cut.bit. type 6"])
+      assert.deepStrictEqual(yield* authorityOf("www.cut.bit."), ["cut.bit. type 6"])
     }))
 
   it.scoped("NXDOMAIN of the servers has their SOA", () =>

@@ -40,6 +40,15 @@ export const aliasTo = (owner: string, target: string): RecordSet =>
 export const ns = (owner: string, ...targets: ReadonlyArray<string>): RecordSet =>
   set(TYPE_NUMBERS.NS, owner, targets.map((target) => ({ type: "NS", target })))
 
+/** A proof of a signed zone. */
+export const nsec = (owner: string): RecordSet => ({
+  owner: wireName(owner),
+  type: TYPE_NUMBERS.NSEC,
+  ttl: 60,
+  records: [{ type: "NSEC", next: wireName(`z.${owner}`), types: [] }],
+  signs: true
+})
+
 export const soa = (owner: string): RecordSet =>
   set(TYPE_NUMBERS.SOA, owner, [{
     type: "SOA",

@@ -10,6 +10,7 @@ import {
   fakeDnsServer,
   type FakeServer,
   type Handler,
+  nsec,
   soa,
   wireName
 } from "./fakeDnsServer.ts"
@@ -112,6 +113,26 @@ describe("forward", () => {
       assert.deepStrictEqual(found.answer, ["away.bit. CNAME", "host.example.com. 192.0.2.3"])
       assert.isFalse(found.authoritative)
       assert.deepStrictEqual(texts(server), ["host.example.com. 1"])
+    }))
+
+  it.scoped("the proofs of wildcards on the way are kept, each once, with the authority of the end", () =>
+    Effect.gen(function*() {
+      const server = yield* fakeDnsServer(knowing({
+        "host.example.com.": { answer: [aliasTo("host.example.com.", "b.wild.bit.")] }
+      }))
+      const forwarder = yield* forwarderTo({ targets: [at(server)] })
+      const wildcard = (owner: string, target: string, ...proofs: ReadonlyArray<string>) => ({
+        answer: [{ ...aliasTo(owner, target), signs: true, wildcard: wireName("*.wild.bit.") }],
+        authority: proofs.map(nsec),
+        outside: wireName(target)
+      })
+      const options = zones({
+        "a.wild.bit.": wildcard("a.wild.bit.", "host.example.com.", "a.wild.bit."),
+        "b.wild.bit.": wildcard("b.wild.bit.", "none.example.com.", "a.wild.bit.", "b.wild.bit.")
+      })
+      const { answer } = yield* forwarder.complete(question("a.wild.bit."), { ...options, dnssec: true })
+      assert.deepStrictEqual(lines(answer.authority), ["a.wild.bit. NSEC", "b.wild.bit. NSEC", "com. type 6"])
+      assert.deepStrictEqual(answer.authority.map(({ signs }) => signs), [true, true, false])
     }))
 
   it.scoped("what the resolver says about names of the zones is dropped, and the zones are asked instead", () =>

@@ -47,6 +47,7 @@ interface Way<E> {
 interface Part {
   readonly rcode: Rcode
   readonly answer: ReadonlyArray<RecordSet>
+  /** On the way only proofs, those of wildcards in the answer. */
   readonly authority: ReadonlyArray<RecordSet>
   /** The alias target for which another place has to be asked; `undefined` at the end of the way. */
   readonly next: WireName | undefined
@@ -178,15 +179,28 @@ interface OwnStart {
   readonly depth: number
 }
 
+/** The proofs that no name stands before the wildcards of an answer: without them its signatures are bogus. */
+const wildcardProofs = ({ answer, authority }: DnsAnswer): ReadonlyArray<RecordSet> =>
+  answer.some(({ wildcard }) => wildcard !== undefined)
+    ? authority.filter(({ signs, type }) => signs && type === TYPE_NUMBERS.NSEC)
+    : []
+
 const fromZone = <E>(way: Way<E>, question: Question, { depth, own }: OwnStart): Going<Part, E> => {
   const { answer, authority, outside, rcode } = own
   const delegation = delegationOf(question, own)
   if (delegation === undefined) return Effect.succeed({ rcode, answer, authority, next: outside })
   return Effect.map(
     fromDelegation(way, delegation.wanted, { referral: delegation.referral, depth }),
-    (part) => ({ ...part, answer: [...answer, ...part.answer] })
+    (part) => ({
+      ...part,
+      answer: [...answer, ...part.answer],
+      authority: [...wildcardProofs(own), ...part.authority]
+    })
   )
 }
+
+const isSameProof = (one: RecordSet, other: RecordSet): boolean =>
+  one.signs && other.signs && one.owner === other.owner && one.type === other.type
 
 interface Start {
   /** The zones' answer to the question, if it is known. */
@@ -198,6 +212,7 @@ const complete = <E>(way: Way<E>, question: Question, { depth, start }: Start): 
   Effect.gen(function*() {
     const { inZone, own } = way.options
     const answer: Array<RecordSet> = []
+    const authority: Array<RecordSet> = []
     const sources = new Set<NameKey>()
     let isCut = false
     let here = start
@@ -212,13 +227,13 @@ const complete = <E>(way: Way<E>, question: Question, { depth, start }: Start): 
       isCut ||= here?.isCut ?? false
       here = undefined
       answer.push(...part.answer)
+      authority.push(...part.authority.filter((set) => !authority.some((known) => isSameProof(known, set))))
       if (part.next !== undefined && step < MAX_STEPS) {
         wanted = { name: part.next, type: question.type }
         continue
       }
-      const { authority, rcode } = part
       const sections = { answer, authority, additional: [], sources: [...sources], isCut }
-      return { answer: { ...sections, rcode, authoritative: false, outside: undefined }, isForeign: true }
+      return { answer: { ...sections, rcode: part.rcode, authoritative: false, outside: undefined }, isForeign: true }
     }
   })
 

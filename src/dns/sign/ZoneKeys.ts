@@ -75,12 +75,20 @@ const readKeys = ({ directory, zone }: ZoneKeysOptions) =>
     return yield* Effect.forEach(files.filter(isKeyFileName), (file) => readKey(join(directory, file), zone))
   })
 
-/** Makes a key, and keeps it before anyone sees it. */
-const newKey = ({ directory, zone }: ZoneKeysOptions): Effect.Effect<ZoneKey, StorageUnavailable> =>
+/** The tags of a key, before and after it is revoked. Validators and files tell keys apart by them. */
+const tagsOf = (key: ZoneKey): ReadonlyArray<number> => [false, true].map((revoked) => keyTag(dnskeyOf(key, revoked)))
+
+/** Makes a key with tags that no other key has, and keeps it before anyone sees it. */
+const newKey = (
+  { directory, zone }: ZoneKeysOptions,
+  others: ReadonlyArray<ZoneKey>
+): Effect.Effect<ZoneKey, StorageUnavailable> =>
   Effect.gen(function*() {
     const secret = newKeySecret()
     const key = zoneKeyOf(secret, yield* unixTime)
     if (key === undefined) return yield* Effect.dieMessage("a new secret is not on the curve")
+    const taken = new Set(others.flatMap(tagsOf))
+    if (tagsOf(key).some((tag) => taken.has(tag))) return yield* newKey({ directory, zone }, others)
     const file = join(directory, keyFileName(zone, key))
     yield* io({ file, doing: "writing" }, () => replaceFile(file, [printKeyFile(zone, secret, key)]))
     yield* Effect.logInfo("new DNSSEC key of the zone", { file, keyTag: keyTag(dnskeyOf(key)) })
@@ -91,7 +99,7 @@ const make = (options: ZoneKeysOptions) =>
   Effect.gen(function*() {
     yield* io({ file: options.directory, doing: "making" }, () => makeDirectoryDurably(options.directory))
     const found = yield* readKeys(options)
-    let keys: ReadonlyArray<ZoneKey> = found.length > 0 ? found : [yield* newKey(options)]
+    let keys: ReadonlyArray<ZoneKey> = found.length > 0 ? found : [yield* newKey(options, [])]
     const clock = yield* Effect.clock
     const signer = makeSigner({
       zone: options.zone,
@@ -104,7 +112,7 @@ const make = (options: ZoneKeysOptions) =>
     const roll = Effect.gen(function*() {
       const until = rollEnd(keys, yield* unixTime)
       if (until !== undefined) return yield* new RollUnderWay({ until })
-      keys = [...keys, yield* newKey(options)]
+      keys = [...keys, yield* newKey(options, keys)]
       return yield* list
     }).pipe(Effect.uninterruptible, turn.withPermits(1))
     return ZoneKeys.of({ signer, list, roll })

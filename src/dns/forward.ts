@@ -1,7 +1,5 @@
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { formatHostPort } from "../base/addresses.ts"
 import { type Random, secureRandom } from "../base/random.ts"
@@ -14,9 +12,6 @@ import { type AskServer, plainServer, tlsServer } from "./forward/askServer.ts"
 import { answerRcode, completeAnswer, isUnfinished, type OtherServers } from "./forward/completing.ts"
 import { type Forwarder, ForwardFailed } from "./parts.ts"
 import { RCODES } from "./wire/codes.ts"
-
-/** The other resolver (`-dnsforward`). Not in the context of a node without one. */
-export class Forward extends Context.Tag("svcd/dns/Forward")<Forward, Forwarder>() {}
 
 export interface ForwardSettings {
   /** At least one. The next is asked where one does not answer. */
@@ -146,6 +141,3 @@ export const makeForwarder = (settings: ForwardSettings): Effect.Effect<Forwarde
       })
     return { serves: ({ address }) => isAllowed(address), complete }
   })
-
-export const forwardLayer = (settings: ForwardSettings): Layer.Layer<Forward> =>
-  Layer.scoped(Forward, makeForwarder(settings))

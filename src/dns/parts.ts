@@ -53,7 +53,7 @@ export interface Forwarder {
 /** Zone transfers, and messages with TSIG. */
 export interface Transfers {
   /**
-   * Takes a query for AXFR or IXFR, a NOTIFY, and each query with TSIG, over any transport. `answer` is the responder's
+   * Takes a query for AXFR or IXFR, and each query with TSIG, over any transport. `answer` is the responder's
    * own answer without TSIG, for the part to sign.
    */
   readonly take: (
@@ -61,11 +61,6 @@ export interface Transfers {
     client: DnsClient,
     answer: Effect.Effect<DnsReply>
   ) => Effect.Effect<DnsReply>
-}
-
-/** The serial of the zone: it never goes back, and grows with each change of the tip. */
-export interface ZoneSerial {
-  readonly serial: () => number
 }
 
 /** Counts for the metrics. Called for each answer, so they are cheap. */

@@ -28,7 +28,7 @@ export interface NameAnswer {
 
 /**
  * Answers about names, from the window of the light part while there is one, then from the whole chain. Used by
- * JSON-RPC, REST, the pages and the in-process client.
+ * JSON-RPC, REST, the pages, DNS and the in-process client.
  */
 export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
   /** Whether a window answers because the whole chain is not checked. */

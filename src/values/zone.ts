@@ -30,7 +30,7 @@ const MOST_BYTES = 65_536
 const MOST_NAMES = 16
 
 /** Imports in a row: a name imports one that imports another. */
-const LONGEST_CHAIN = 4
+export const LONGEST_IMPORT_CHAIN = 4
 
 /** Imports of a zone, those of the same name with them. */
 const MOST_IMPORTS = 256
@@ -96,7 +96,7 @@ class Imports {
     if (way.includes(key)) return undefined
     const isNew = !this.#read.has(key)
     if (
-      way.length > LONGEST_CHAIN || this.#imports === MOST_IMPORTS || (isNew && this.#read.size === MOST_NAMES)
+      way.length > LONGEST_IMPORT_CHAIN || this.#imports === MOST_IMPORTS || (isNew && this.#read.size === MOST_NAMES)
     ) {
       this.isCut = true
       return undefined

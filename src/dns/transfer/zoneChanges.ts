@@ -3,6 +3,7 @@ import type { SnapshotReads } from "../../names/NamesSnapshot.ts"
 import type { Span } from "../../names/PastReads.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
+import { LONGEST_IMPORT_CHAIN } from "../../values/zone.ts"
 import type { DnsRecord, RecordSet } from "../records.ts"
 import { canonicalData } from "../wire/recordData.ts"
 import { LivingValues, setsOfDomain } from "./zoneState.ts"
@@ -11,9 +12,6 @@ import { LivingValues, setsOfDomain } from "./zoneState.ts"
 
 /** Names that one incremental transfer looks at. With more the whole zone is not much longer. */
 const MOST_NAMES = 20_000
-
-/** Imports in a row that domains follow (`values/zone.ts`). */
-const LONGEST_CHAIN = 4
 
 export type PastSource = Pick<SnapshotReads, "past" | "points" | "search">
 
@@ -32,7 +30,7 @@ export const touchedNames = (
   const found = new Map<NameKey, Bytes>()
   const isMany = (): boolean => found.size > MOST_NAMES
   let latest = [...past.changed(span, MOST_NAMES + 1), ...past.expired(span, params, MOST_NAMES + 1)]
-  for (let chain = 0; chain <= LONGEST_CHAIN && latest.length > 0 && !isMany(); chain++) {
+  for (let chain = 0; chain <= LONGEST_IMPORT_CHAIN && latest.length > 0 && !isMany(); chain++) {
     const fresh = latest.filter((name) => !found.has(nameKey(name)))
     for (const name of fresh) found.set(nameKey(name), name)
     latest = isMany() ? [] : importersOf(fresh, past, MOST_NAMES + 1 - found.size)

@@ -97,18 +97,6 @@ export const compareWireNames = (a: WireName, b: WireName): number => {
   return left.length - right.length
 }
 
-/** The longest ancestor that both names have, or one of them itself. */
-export const commonAncestor = (a: WireName, b: WireName): WireName => {
-  const others = wireLabels(b)
-  const labels = wireLabels(a)
-  let shared = 0
-  while (
-    shared < labels.length && shared < others.length &&
-    labels[labels.length - 1 - shared] === others[others.length - 1 - shared]
-  ) shared += 1
-  return ancestorName(a, labels.length - shared)
-}
-
 /** Takes a host within the limits, as records have it. */
 export const wireNameOfHost = (host: HostText): WireName => {
   if (host === ".") return ROOT

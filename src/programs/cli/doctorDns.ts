@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { readdirSync, statSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Address, formatHostPort, isLoopback } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
@@ -14,7 +14,7 @@ import type { DnsSettings } from "../../config/dnsOptions.ts"
 import type { SettingsInput } from "../../config/gather.ts"
 import type { AskFailed } from "../../dns/forward/AskFailed.ts"
 import { type AskServer, plainServer, tcpServer, tlsServer } from "../../dns/forward/askServer.ts"
-import { isKeyFileName } from "../../dns/sign/keyFile.ts"
+import { isKeyFileName, readKeyFile } from "../../dns/sign/keyFile.ts"
 import { FLAGS, RCODES } from "../../dns/wire/codes.ts"
 import type { DnsMessage } from "../../dns/wire/message.ts"
 import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
@@ -89,10 +89,13 @@ const signedCheck = (address: Address): Effect.Effect<Check> =>
     )
   )
 
-/** When each key file was made, in seconds; `undefined` for another user's directory, or none. */
-const keyTimes = (directory: string): ReadonlyArray<number> | undefined => {
+/** When each key was made, in seconds, where its file tells; `undefined` for another user's directory, or none. */
+const keyTimes = (directory: string): ReadonlyArray<number | undefined> | undefined => {
   try {
-    return readdirSync(directory).filter(isKeyFileName).map((file) => statSync(join(directory, file)).mtimeMs / 1_000)
+    return readdirSync(directory).filter(isKeyFileName).map((file) => {
+      const key = readKeyFile(readFileSync(join(directory, file), "utf8"), BIT_ORIGIN)
+      return typeof key === "string" ? undefined : key.created
+    })
   } catch {
     return undefined
   }
@@ -108,7 +111,13 @@ const keyChecks = (directory: string): Effect.Effect<ReadonlyArray<Check>> =>
         remedy: "restore the directory from a backup; with a new key, resolvers need a new trust anchor"
       })]
     }
-    const age = spanText(now - Math.max(...times))
+    if (times.includes(undefined)) {
+      return [fail("dnskey", {
+        text: `${directory} has a damaged DNSSEC key`,
+        remedy: "restore the directory from a backup; svcd does not start with it"
+      })]
+    }
+    const age = spanText(now - Math.max(...times.map((time) => time ?? 0)))
     const text =
       `the last DNSSEC key is ${age} old; back up ${directory}, or resolvers need a new trust anchor after a loss`
     return [ok({ check: "dnskey", text })]

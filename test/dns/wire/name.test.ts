@@ -3,7 +3,6 @@ import { FastCheck as fc } from "effect"
 import {
   ancestorName,
   childName,
-  commonAncestor,
   compareWireNames,
   firstLabel,
   isAtOrBelow,
@@ -101,15 +100,6 @@ describe("the tree of names", () => {
     assert.isFalse(isAtOrBelow(wireName("orbit"), bit))
     assert.isFalse(isAtOrBelow(wireName("x\\003bit"), bit))
     assert.isTrue(isAtOrBelow(wireName("x.bit"), ROOT))
-  })
-
-  it("the common ancestor is above both names, and its children are not above both", () => {
-    fc.assert(fc.property(anyName, anyName, (a, b) => {
-      const common = commonAncestor(a, b)
-      assert.isTrue(isAtOrBelow(a, common) && isAtOrBelow(b, common))
-      const above = ancestorName(a, labelCount(a) - labelCount(common) - 1)
-      if (common !== a) assert.isFalse(isAtOrBelow(b, above))
-    }))
   })
 
   it("a name does not grow beyond 255 bytes, a label not beyond 63", () => {

@@ -2,6 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { printKeyFile } from "../../../src/dns/sign/keyFile.ts"
+import { newKeySecret, zoneKeyOf } from "../../../src/dns/sign/zoneKey.ts"
+import { BIT_ORIGIN } from "../../../src/dns/zone/suffix.ts"
 import { dnsChecks, interceptedCheck } from "../../../src/programs/cli/doctorDns.ts"
 import { inputOf } from "../../config/input.ts"
 import { withPrimary } from "../../dns/transfer/transferNode.ts"
@@ -49,7 +52,12 @@ describe("the DNS checks of svcd-cli doctor", () => {
           "warn dnskey",
           "warn resolver"
         ])
-        writeFileSync(join(dataDir, "dns", "Kbit.+013+00001.json"), "")
+        const file = join(dataDir, "dns", "Kbit.+013+00001.json")
+        writeFileSync(file, "")
+        assert.include(yield* checked(dataDir, signed), "fail dnskey")
+        const secret = newKeySecret()
+        const key = zoneKeyOf(secret, 1_700_000_000)
+        writeFileSync(file, printKeyFile(BIT_ORIGIN, secret, key ?? assert.fail("no key")))
         assert.include(yield* checked(dataDir, signed), "ok dnskey")
         const { state } = yield* interceptedCheck({ host: "127.0.0.1", port })
         assert.strictEqual(state, "warn")

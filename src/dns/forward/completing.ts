@@ -179,7 +179,7 @@ interface OwnStart {
   readonly depth: number
 }
 
-/** The proofs that no name stands before the wildcards of an answer: without them its signatures are bogus. */
+/** The proofs that no name is closer than the wildcards of an answer. Without them its signatures are bogus. */
 const wildcardProofs = ({ answer, authority }: DnsAnswer): ReadonlyArray<RecordSet> =>
   answer.some(({ wildcard }) => wildcard !== undefined)
     ? authority.filter(({ signs, type }) => signs && type === TYPE_NUMBERS.NSEC)

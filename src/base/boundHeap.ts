@@ -2,24 +2,24 @@ import process from "node:process"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
 
 /**
- * V8's heap limits for a node. By default, V8 favors speed: a sync fills the young generation and doubles the heap
- * before a full collection, which takes 50 MB more memory for 3 % less CPU time.
+ * V8's heap limits for a node. By default, V8 favors speed. During a sync, it fills the young generation and doubles
+ * the heap before a full collection. These defaults take 50 MB more memory and save 3 % of the CPU time.
  */
 
 /**
- * Bytes of both halves of the young generation, which V8 would let grow beyond 32 MiB. Growth at a thread's start
- * doubles this.
+ * Size in bytes of the young generation, both halves together. By default, V8 lets it grow beyond 32 MiB. Growth at the
+ * start of a thread doubles this size.
  */
 export const YOUNG_BYTES = 4 * 1024 * 1024
 
-/** Heap growth in per cent before V8 collects the old generation. */
+/** V8 collects the old generation when the heap has grown by this percentage. */
 const GROWTH = "--heap-growing-percent=50"
 
-/** The growth factor of the young generation when many objects survive: from 1 MiB to 2, then no more. */
+/** Growth factors of the young generation when many objects survive. A factor of 1 keeps its size. */
 const TWICE = "--semi-space-growth-factor=2"
 const NO_MORE = "--semi-space-growth-factor=1"
 
-/** Live objects make the young generation grow: at most this many rounds, where some ten are needed. */
+/** Maximum number of rounds that allocate live objects to grow the young generation. About ten are needed. */
 const ROUNDS = 200
 const OBJECTS = 2_000
 
@@ -41,10 +41,11 @@ const enlarge = (target: number): void => {
 }
 
 /**
- * Restores the young generation, which V8 shrinks when a thread is idle or its memory is released. A small one is
- * collected four times as often, with old objects. A growth step takes a few milliseconds. `room` is the thread's
- * initial size: a 256 MB heap, as in a 512 MB container, cannot hold all of `YOUNG_BYTES`, and each attempt would take
- * 100 ms.
+ * Restores the size of the young generation, because V8 shrinks it when a thread is idle or releases memory. A small
+ * young generation is collected four times as often, along with old objects. A growth step takes a few milliseconds.
+ *
+ * `room` is the size at the thread's start. In a 256 MB heap, as in a 512 MB container, the young generation cannot
+ * reach `YOUNG_BYTES`, and each attempt would take 100 ms.
  */
 const keepRoom = (room: number): void => {
   let before = performance.eventLoopUtilization()
@@ -62,9 +63,9 @@ const hasChosen = (): boolean =>
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /semi[-_]space/.test(option))
 
 /**
- * Limits the heap of this thread, which takes milliseconds. Call it once, before the program loads. V8 reads the young
- * generation's size only when a thread starts, but its growth factor at any time. A user's `--max-semi-space-size`
- * takes precedence.
+ * Limits the heap of this thread, within milliseconds. Call it once, before the program loads. V8 reads the size of the
+ * young generation only when a thread starts, but the growth factor at any time. A user's `--max-semi-space-size` takes
+ * precedence.
  */
 export const boundHeap = (): void => {
   setFlagsFromString(GROWTH)

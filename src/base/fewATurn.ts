@@ -3,7 +3,7 @@ export interface Line {
   readonly length: number
 }
 
-/** Keeps many tasks of remote parties from delaying other work. `count`: tasks per turn of the event loop. */
+/** Runs at most `count` tasks per turn of the event loop, so that tasks of remote parties do not delay other work. */
 export const fewATurn = (count: number): Line => {
   const waiting: Array<() => void> = []
   let scheduled = false

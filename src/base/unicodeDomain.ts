@@ -1,15 +1,15 @@
 import { domainToASCII, domainToUnicode } from "node:url"
 
 /**
- * Domains beyond ASCII, which DNS and names encode (`xn--zrich-kva`). The Unicode form is shown beside the encoded one,
- * only if no reader takes it for another domain: letters of one script, no word that imitates ASCII. The rules are
- * stricter than those of browsers (UTS #39, section 5).
+ * Internationalized domains, which DNS and names encode (`xn--zrich-kva`). The Unicode form is shown beside the encoded
+ * one, but only if readers cannot mistake it for another domain. Its letters must belong to one script, and no word may
+ * imitate ASCII. The rules are stricter than those of browsers (UTS #39, section 5).
  */
 
-/** Latin letters with marks, each an ASCII letter without them, and some letters of their own. */
+/** ASCII letters with or without diacritical marks, and a few other Latin letters. */
 const LATIN = /^(?:[a-z][\u0300-\u036f]{0,2}|[ßæœøđłþð]|[0-9-])+$/
 
-/** Words of one script, or of scripts that are mixed. None from right to left: it would turn the surrounding line. */
+/** Words of one script, or of scripts used together. Right-to-left scripts would reorder the surrounding line. */
 const ONE_SCRIPT = [
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々0-9-]+$/u,
   /^[\p{Script=Hangul}\p{Script=Han}0-9-]+$/u,
@@ -22,12 +22,12 @@ const ONE_SCRIPT = [
 ]
 
 /**
- * Characters that look like ASCII letters, digits or signs, so that a word of them may imitate an ASCII word, and parts
- * of Korean letters; words have whole ones.
+ * Characters that look like ASCII letters, digits or signs. A word made of these alone may imitate an ASCII word. The
+ * range includes parts of Korean syllables, because real words have whole syllables.
  */
 const LOOKALIKE = /[0-9\-ー一ノへヘ\u1100-\u11ff\u0966\u09e6\u09ed\u0be6\u0c66\u0c67டபทนบพรหเแ๐ดลปฟมიოყძხჽჿსჲ]/gu
 
-/** Words that also need a letter unlike ASCII. */
+/** Scripts whose words need at least one letter unlike any in ASCII. */
 const WITH_OWN_LETTER: ReadonlyArray<readonly [word: RegExp, own: RegExp]> = [
   [/^[\u0430-\u045f0-9-]+$/, /[бвджзийлмнфцчшщэяђћљњџ]/],
   [/^[\u03ac-\u03ce0-9-]+$/, /[βδζθλμξπσςφψ]/]
@@ -39,7 +39,7 @@ const isSafe = (label: string): boolean =>
     ) ||
   WITH_OWN_LETTER.some(([word, own]) => word.test(label) && own.test(label))
 
-/** The label in Unicode, safe to show or not; `undefined` if it is not validly encoded. */
+/** Decodes a label, even if its Unicode form is unsafe to show. `undefined` if the encoding is invalid. */
 export const decodedLabel = (label: string): string | undefined => {
   if (!label.startsWith("xn--")) return undefined
   const host = domainToUnicode(`${label}.bit`)

@@ -1,7 +1,7 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
-// ECDSA signatures as DER: strict as in BIP 66, and lax for signatures in the chain before it. Numbers are 32
-// big-endian bytes; a signature is r and s, 64 bytes.
+// ECDSA signatures in DER. Parsing is strict as in BIP 66, and lax for signatures in older blocks. Numbers have 32
+// big-endian bytes. A parsed signature is r and s, 64 bytes.
 
 const INTEGER = 0x02
 const SEQUENCE = 0x30
@@ -28,14 +28,14 @@ const isAbove = (number: Bytes, offset: number, limit: Bytes): boolean => {
   return false
 }
 
-/** Whether r or s at `offset` is from 1 to the order less 1. */
+/** Whether r or s at `offset` is between 1 and the order minus 1. */
 export const isScalar = (number: Bytes, offset: number): boolean => {
   if (isAbove(number, offset, ORDER_LESS_1)) return false
   for (let i = offset; i < offset + 32; i++) if (number[i] !== 0) return true
   return false
 }
 
-/** Replaces a high s by the low one, which is valid for the same message and key. */
+/** Replaces a high s with the low one, which is valid for the same message and key. */
 export const normalizeS = (signature: Uint8Array): void => {
   if (!isAbove(signature, 32, HALF_ORDER)) return
   let borrow = 0
@@ -65,8 +65,8 @@ class LaxCursor {
   }
 
   /**
-   * Unsigned, with any padding, into 32 bytes of `output`. A longer integer becomes the largest number, which is not a
-   * scalar.
+   * Reads an unsigned integer with any padding into 32 bytes of `output`. A longer integer becomes the largest number,
+   * which is not a scalar.
    */
   integer(output: Uint8Array, offset: number): boolean {
     const { input } = this
@@ -105,9 +105,9 @@ class LaxCursor {
 }
 
 /**
- * Into 64 bytes; returns whether the signature (without hash type) is readable. Accepts any padding, negative numbers
- * (read as positive), long-form lengths and trailing bytes, and ignores the length of the sequence. Source: upstream
- * `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
+ * Reads a signature without its hash type into 64 bytes, and returns whether it is readable. Accepts any padding,
+ * negative numbers (read as positive), long-form lengths and trailing bytes. Ignores the length of the sequence.
+ * Source: upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
  */
 export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   const cursor = new LaxCursor(input)
@@ -121,7 +121,7 @@ const isStrictInteger = (signature: Bytes, at: number, size: number): boolean =>
   return size === 1 || first !== 0 || (signature[at + 1] ?? 0) >= 0x80
 }
 
-/** With its hash type (BIP 66). */
+/** Checks a signature together with its hash type (BIP 66). */
 export const isStrictDer = (signature: Bytes): boolean => {
   const size = signature.length
   if (size < 9 || size > 73) return false
@@ -135,8 +135,8 @@ export const isStrictDer = (signature: Bytes): boolean => {
 }
 
 /**
- * The signature is strictly encoded, with its hash type. A number that is not a scalar passes because upstream reads it
- * as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
+ * Takes a strictly encoded signature with its hash type. A number that is not a scalar passes, because upstream reads
+ * it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
  */
 export const isLowS = (signature: Bytes): boolean => {
   const numbers = new Uint8Array(64)

@@ -9,8 +9,8 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim } from "./view.ts"
 
 /**
- * It was used to steal other names and has no coin at its expiry (reference/protocol.md 4.7, 4.9). The height is the
- * last one before. As in the reference node, this applies on every network.
+ * The name d/postmortem was used to steal other names, and has no coin when it expires (reference/protocol.md 4.7,
+ * 4.9). `height` is the last height before its expiry. As in the reference node, the exception applies on every network.
  */
 const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 175_867 }
 
@@ -33,9 +33,9 @@ const contradiction = (name: NameKey, { outpoint }: NameClaim, found: string): R
 }
 
 /**
- * Removes coins that can no longer be updated (reference/protocol.md 4.7), after all transactions of the block. Like
- * the reference node, which has no reason text for it, refuses the block if such a name has no coin; the first name by
- * its bytes is reported. Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Removes the coins of names that can no longer be updated (reference/protocol.md 4.7), after all transactions of the
+ * block. Like the reference node, refuses the block if such a name has no coin. Reports the first name in byte order;
+ * the reference node has no reason text for this case. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
 export const expireNames = (overlay: BlockOverlay, height: Height, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)

@@ -2,8 +2,8 @@ import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * A set of bits (upstream `script/interpreter.h`). More flags never allow more. The names are the reference node's; the
- * bits are not.
+ * Script flags as a set of bits (upstream `script/interpreter.h`). Adding a flag never makes an invalid script valid.
+ * The names match those of the reference node; the bits do not.
  */
 export const Flag = {
   /** BIP 16. */
@@ -34,9 +34,9 @@ export const Flag = {
   DISCOURAGE_UPGRADABLE_TAPROOT_VERSION: 1 << 18,
   DISCOURAGE_OP_SUCCESS: 1 << 19,
   DISCOURAGE_UPGRADABLE_PUBKEYTYPE: 1 << 20,
-  /** Checks names as for the mempool: a registration may come before its commitment is old enough (N13, N17). */
+  /** Applies the mempool's rules to names. A registration may come before its commitment is old enough (N13, N17). */
   NAMES_MEMPOOL: 1 << 21,
-  /** A registration's salt has at least 20 bytes (N18). */
+  /** Requires a salt of at least 20 bytes in a registration (N18). */
   NAMES_LONG_SALT: 1 << 22
 } as const
 
@@ -63,8 +63,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * See reference/protocol.md 5.1. Unlike in Bitcoin, no single blocks are excepted. Source: upstream `validation.cpp`,
- * `GetBlockScriptFlags`.
+ * See reference/protocol.md 5.1. Unlike Bitcoin, Namecoin exempts no individual blocks. Source: upstream
+ * `validation.cpp`, `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: Height, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS

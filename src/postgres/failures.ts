@@ -7,7 +7,7 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   /** SQLSTATE, or the system's error code. */
   readonly code: string
   readonly reason: string
-  /** Whether to retry: the server restarts, is full, or is busy. */
+  /** Whether a retry may help, as when the server restarts, is full, or is busy. */
   readonly mayPass: boolean
 }> {
   override get message(): string {
@@ -22,7 +22,7 @@ export class ExportRefused extends Data.TaggedError("ExportRefused")<{ readonly 
   }
 }
 
-/** The daemon's lines skipped blocks, which may still come from the cursor of the tables. */
+/** The daemon's events skipped blocks. Reading again from the cursor of the tables may still return the blocks. */
 export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
   readonly last: number
   readonly next: number
@@ -32,7 +32,7 @@ export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
   }
 }
 
-/** The daemon has fewer blocks than the tables and is syncing, possibly to the same ones. */
+/** The daemon has fewer blocks than the tables and is syncing, possibly toward the same blocks. */
 export class DaemonBehind extends Data.TaggedError("DaemonBehind")<{
   readonly daemon: number
   readonly tables: number
@@ -43,7 +43,7 @@ export class DaemonBehind extends Data.TaggedError("DaemonBehind")<{
   }
 }
 
-/** SQLSTATE codes that need the operator, with the remedy. */
+/** SQLSTATE codes of failures that only the operator can fix, with the remedy. */
 const LASTING: ReadonlyMap<string, string> = new Map([
   ["3D000", "make the database first: createdb -E UTF8 -T template0 NAME"],
   ["28P01", "check user and password: PGPASSWORD, ~/.pgpass or the URL"],
@@ -51,7 +51,7 @@ const LASTING: ReadonlyMap<string, string> = new Map([
   ["42501", "the user needs CREATE on the database, or has to own the schema"]
 ])
 
-/** Codes and classes of passing failures, with the remedy. */
+/** SQLSTATE codes of temporary failures, with the cause or the remedy. */
 const PASSING: ReadonlyMap<string, string> = new Map([
   ["25006", "the server is read-only: give the address of the primary, and check default_transaction_read_only"],
   ["57014", "a statement was cancelled: statement_timeout may be too short for this user"],
@@ -70,13 +70,13 @@ const SYSTEM_CODE = /^E[A-Z_]+$/
 const CONNECTION_ENDED =
   /^(?:Connection terminated|timeout exp|Client was closed|Client has encountered a connection error)/
 
-/** System codes such as EPIPE begin with an E, and no class of SQLSTATE does. */
+/** Unlike system codes such as EPIPE, no SQLSTATE begins with E. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
 
 const innermost = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error
 
-/** The text has no secret: the server never repeats a password. */
+/** The text contains no secret, because the server never repeats a password. */
 export const postgresFailed = (server: string, given: unknown): PostgresFailed => {
   const error = innermost(given)
   const code = codeOf(error)

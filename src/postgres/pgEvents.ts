@@ -15,13 +15,13 @@ import { type Height, nameKey } from "../protocol/keys.ts"
 import { bytesOf, idOf, NAME_COLUMNS, nameEntryIn, type OperationLogRow, rowsOf } from "./pgNames.ts"
 
 /**
- * The events of an export equal those of names.db, cursors included, because the same functions (`names/events`) make
- * them. These read a log synchronously, so everything a page needs is read beforehand.
+ * The events of an export equal those of names.db, cursors included, because both come from the same functions
+ * (`names/events`). Those functions read a log synchronously, so the data of a page is loaded beforehand.
  */
 
 const PAGE_BLOCKS = 200
 
-/** Approximate number of operations read per page, which may limit its blocks. */
+/** Approximate limit on the operations read per page. A page with many operations has fewer blocks. */
 const MOST_READ = 5_000
 
 interface Place {
@@ -31,7 +31,7 @@ interface Place {
 }
 
 interface PlaceRow extends Place {
-  /** No block is expected above this height soon; `null` while the daemon is not synced and may have any. */
+  /** The highest block to expect soon; `null` while the daemon is not synced, because any height is possible then. */
   readonly expected: Height | null
 }
 
@@ -47,7 +47,7 @@ interface UndoneRow {
   readonly parent: Buffer
 }
 
-/** With the numbers of its neighbours on the same name. */
+/** An operation with the previous and the next one on the same name. */
 interface NeighbourRow extends OperationLogRow {
   readonly before_height: number | null
   readonly before_number: number | null
@@ -60,7 +60,7 @@ interface NeighbourRow extends OperationLogRow {
   readonly next_number: number | null
 }
 
-/** The tables have hashes in display order. */
+/** The tables store hashes in display order. */
 const wireHash = (hash: Buffer): Bytes => reversed(bytesOf(hash))
 
 const ENTRY_COLUMNS = `${NAME_COLUMNS}, n.number, n.type = 'registered' AS first`
@@ -112,7 +112,7 @@ const logOf = (
   count: ({ from, to }) => operations.filter(({ id }) => id >= from && id < to).length
 })
 
-/** Both included. */
+/** Both ends are inclusive. */
 interface Range {
   readonly from: Height
   readonly to: Height
@@ -151,7 +151,7 @@ export class PgEvents {
     )
   }
 
-  /** Changes with each block, for readers that are not notified. */
+  /** Changes with each block, so that readers can poll it. */
   get version(): Effect.Effect<string, SqlError> {
     return Effect.map(
       this.#rows<{ readonly cursor: string }>(`SELECT cursor FROM ${this.#schema}.cursor WHERE complete`),
@@ -186,7 +186,7 @@ export class PgEvents {
     )
   }
 
-  /** Heights of the operations whose expiry, or a notice so many blocks before, falls into the blocks. */
+  /** For each shift, the heights of the operations that expire that many blocks after the given blocks. */
   #agedRanges({ from, to }: Range, shifts: ReadonlyArray<number>): ReadonlyArray<Range> {
     return shifts.flatMap((shift) => {
       const heights = Array.from({ length: to - from + 1 }, (_, i) => expiredFrom(from + i + shift, this.params))
@@ -195,7 +195,7 @@ export class PgEvents {
     })
   }
 
-  /** Limits the page's own and expiring operations. */
+  /** Ends the page early if its own and its expiring operations exceed `MOST_READ`. */
   #endOfPage({ from, to }: Range, shifts: ReadonlyArray<number>): Effect.Effect<Height, SqlError> {
     return Effect.gen(this, function*() {
       const counts = new Map<number, number>()
@@ -276,7 +276,7 @@ export class PgEvents {
     })
   }
 
-  /** The last block shared with the tables; `undefined` if blocks in between are no longer kept. */
+  /** Height of the last block shared with the tables; `undefined` if the tables have dropped a block in between. */
   #forkOf(block: UndoneRow): Effect.Effect<Height | undefined, SqlError> {
     return Effect.map(
       this.#rows<{ readonly fork: Height }>(
@@ -293,7 +293,7 @@ export class PgEvents {
     )
   }
 
-  /** In the tables, undone, or neither. */
+  /** Finds the block of a cursor in one of the tables. */
   #blockOf({ block, height }: EventCursor, table: "blocks" | "undone_blocks") {
     const parent = table === "blocks"
       ? `(SELECT p.hash FROM ${this.#schema}.blocks p WHERE p.height = n.height - 1)`
@@ -323,7 +323,8 @@ export class PgEvents {
       if (connected !== undefined && from.base === undefined) return yield* this.#on(place, from, options)
       const undone = yield* this.#blockOf(from, "undone_blocks")
       if (undone !== undefined) return yield* this.#undoing(place, from, undone)
-      // Another replica, or the daemon, is ahead of these tables; or the block is back before the reader undid it.
+      // Another replica or the daemon may be ahead of these tables. Or the block was connected again before the reader
+      // undid it.
       if (connected === undefined && from.height > place.height) {
         return place.expected !== null && from.height > place.expected ? yield* unusable(from, "future") : nothing
       }
@@ -331,7 +332,7 @@ export class PgEvents {
     })
   }
 
-  /** From one state of the tables. */
+  /** Reads a page from a single state of the tables. */
   page(from: EventCursor, options: EventOptions): Effect.Effect<EventPage, SqlError | CursorUnusable> {
     return this.#sql.withTransaction(
       Effect.zipRight(

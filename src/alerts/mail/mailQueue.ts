@@ -3,31 +3,33 @@ import type { Height, Millis, UnixTime } from "../../protocol/keys.ts"
 import { nameKey } from "../../protocol/keys.ts"
 import type { WordedOutlook } from "../advice.ts"
 
-// The queued mail per address, at most two: one that is being sent and no longer changes, and one that gathers new
-// notices. So an unreachable server fills no disk, and no notice is lost.
+// At most two mails are queued per address: one is being sent and no longer changes, the other collects new notices.
+// An unreachable server therefore cannot fill the disk, and no notice is lost.
 
 export interface MailNotice {
   readonly name: Bytes
-  /** Of the name's last operation. */
+  /** Height of the name's last operation. */
   readonly height: Height
-  /** Estimated time of the expiry. */
+  /** Estimated expiry time. */
   readonly about: UnixTime
-  /** Whether a loaded wallet has it, whether that wallet renews it, and whether an operation is pending. */
+  /** Whether a loaded wallet owns the name. */
   readonly mine: boolean
+  /** Whether that wallet renews it. */
   readonly renewed: boolean
+  /** Whether an operation on the name is pending. */
   readonly pending: boolean
-  /** For a name of a loaded wallet, even after its loss. */
+  /** Present for every name of a loaded wallet, including lost names. */
   readonly outlook?: WordedOutlook | undefined
 }
 
-/** Notices for one mail, the first to expire first. */
+/** Notices for one mail, in order of expiry. */
 export interface Notices {
   readonly names: ReadonlyArray<MailNotice>
-  /** The number of further names. */
+  /** Number of names beyond `MOST_NAMED`. */
   readonly more: number
 }
 
-/** A mail that may have been received: the same id and text in each attempt. */
+/** A mail that the server may already have accepted. Each attempt repeats its id and text. */
 export interface SentMail extends Notices {
   /** The part of its Message-ID before the @. */
   readonly id: string
@@ -42,7 +44,7 @@ export interface MailQueue {
   readonly failingSince: Millis | undefined
 }
 
-/** Names per mail. Further ones are counted. */
+/** Names listed per mail. The mail only counts the rest. */
 export const MOST_NAMED = 100
 
 const emptyQueue = (to: string): MailQueue => ({
@@ -73,7 +75,7 @@ export const withNotices = (
     ? queues
     : queues.map((queue) => ({ ...queue, waiting: joined(queue.waiting ?? { names: [], more: 0 }, notices) }))
 
-/** Makes a mail of what waits, unless one is being sent. */
+/** Turns the waiting notices into a mail, unless one is already being sent. */
 export const begun = (queue: MailQueue, made: Pick<SentMail, "id" | "madeAt">): MailQueue =>
   queue.sending !== undefined || queue.waiting === undefined
     ? queue

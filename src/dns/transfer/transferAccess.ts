@@ -3,15 +3,15 @@ import type { DnsTransferRule } from "../../config/dnsKinds.ts"
 import { wireNameOfHost } from "../wire/name.ts"
 import type { TransferKey } from "./tsig.ts"
 
-/** Who asks for a transfer. */
+/** The client that requests a zone transfer. */
 export interface TransferClient {
-  /** An IP address, IPv4 in its own form. */
+  /** An IP address. IPv4 is not mapped into IPv6. */
   readonly address: string
   /** The key that signs the query. */
   readonly key: TransferKey | undefined
 }
 
-/** Whether a client may have the zone: by its address or by its key. Without rules nobody may. */
+/** Decides by address or key whether a client may transfer the zone. Without rules, no client may. */
 export const makeTransferAccess = (
   rules: ReadonlyArray<DnsTransferRule>
 ): (client: TransferClient) => boolean => {

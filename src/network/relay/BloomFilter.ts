@@ -5,12 +5,12 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { outpoint, type Transaction, type TransactionOutput } from "../../protocol/transaction.ts"
 import type { FilterLoad } from "../wire/messages/bloom.ts"
 
-/** Which matching outputs to add to the filter, so that it matches their spending transactions. */
+/** Flags that add matching outputs to the filter, so that it also matches the transactions that spend them. */
 const UPDATE_ALL = 1
 const UPDATE_KEYS = 2
 const UPDATE_MASK = 3
 
-/** Difference of the seeds of two hash functions (BIP 37). */
+/** Difference between the seeds of consecutive hash functions (BIP 37). */
 const SEED_STEP = 0xfba4c795
 
 const paysToKeys = ({ script }: TransactionOutput): boolean => {
@@ -25,7 +25,7 @@ export class BloomFilter {
   private readonly update: number
 
   constructor({ filter, flags, hashFunctions, tweak }: Omit<FilterLoad, "type">) {
-    // Copied, as the filter changes and a view would keep the whole message.
+    // Copied because the filter changes, and a view would keep the whole message in memory.
     this.bits = Uint8Array.from(filter)
     this.seeds = Array.from({ length: hashFunctions }, (_, i) => (Math.imul(i, SEED_STEP) + tweak) | 0)
     this.update = flags & UPDATE_MASK
@@ -51,7 +51,7 @@ export class BloomFilter {
     })
   }
 
-  /** Matches the txid, data in scripts, or a spent coin. Adds outputs as the filter's flags say. */
+  /** Checks the txid, data in scripts, and spent coins. Adds matching outputs as the filter's flags require. */
   matches({ inputs, outputs, txid }: Transaction): boolean {
     if (this.bits.length === 0) return true
     let found = this.has(txid)

@@ -5,7 +5,10 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 
-/** `undefined` for an error answer, as some daemons lack the method. Fails without an answer. */
+/**
+ * Returns `undefined` for an error response, because some daemons lack the method. Fails without a response, and while
+ * the daemon starts.
+ */
 export const ask = (
   daemon: Daemon,
   method: string,
@@ -17,10 +20,13 @@ export const ask = (
     () => Effect.succeed(undefined)
   )
 
-/** A call, or one of a batch, exceeds the user's rights: see docs/security.md. */
+/** Whether the user lacks the right to a call, or to any call of a batch (docs/security.md). */
 export const isForbidden = (error: RpcClientError): boolean => error._tag === "UnexpectedReply" && error.status === 403
 
-/** One request, answered in order. A forbidden call blocks its whole batch; then each method is asked alone. */
+/**
+ * Sends the calls as one batch and returns their results in order. The daemon refuses a whole batch for one forbidden
+ * call; the calls are then sent one by one.
+ */
 export const askEach = (
   daemon: Daemon,
   calls: ReadonlyArray<readonly [method: string, params?: CallParams]>

@@ -33,7 +33,7 @@ import { shownText } from "./textWidth.ts"
 
 type Answer = Json | undefined
 
-/** `undefined` for answers that the daemon lacks. */
+/** The daemon's responses; `undefined` for methods that the daemon lacks. */
 export interface StatusAnswers {
   readonly chain: Json
   readonly sync: Answer
@@ -47,7 +47,7 @@ export interface StatusAnswers {
   readonly renewals: Answer
   readonly alerts: Answer
   readonly registrations: Answer
-  /** Begins the commands for the wallet. */
+  /** The start of suggested commands: `svcd-cli`, with the wallet if there are several. */
   readonly cli: string
   /** Unix time in seconds. */
   readonly now: number
@@ -56,7 +56,7 @@ export interface StatusAnswers {
 /** Fails if the daemon does not even report its chain. */
 export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    // Alone at first: a daemon that is starting or needs other credentials gets one call.
+    // Sent alone, so that a daemon that is starting or needs other credentials gets only one call.
     const chain = yield* daemon.ask("getblockchaininfo")
     const [sync, network, mempool, uptime, wallets, balances, wallet, names, renewals, alerts, registrations] =
       yield* askEach(
@@ -105,7 +105,7 @@ const warningsOf = ({ chain, network }: StatusAnswers): ReadonlyArray<string> =>
   ...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])
 ]
 
-/** Hundredths of a percent, rounded down: 100 % means complete. */
+/** Rounds down to hundredths of a percent, so that 100 % means complete. */
 const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`
 
 type Row = readonly [label: string, value: string, colour?: Colour | undefined]
@@ -113,7 +113,7 @@ type Row = readonly [label: string, value: string, colour?: Colour | undefined]
 const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<Row> => {
   const [blocks = 0, known = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
   const headers = Math.max(known, numberAt(answer, "headers") ?? 0)
-  // svcd has its own row for that.
+  // svcd's own sync has a separate row.
   const progress = answer === undefined ? numberAt(chain, "verificationprogress") : undefined
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
@@ -148,10 +148,10 @@ const peerRows = ({ network, sync }: StatusAnswers): ReadonlyArray<Row> => {
   return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
 }
 
-/** Uptime in seconds from which a node without peers needs help. */
+/** Uptime in seconds after which a node without peers needs help. */
 const ALONE_SECONDS = 60
 
-/** A private network may have no peers. */
+/** Warns about missing peers, except on regtest: a private network may have none. */
 const loneliness = ({ chain, network, sync, uptime }: StatusAnswers): ReadonlyArray<string> => {
   const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false && !isOffline(sync)
   const seconds = uptime instanceof JsonNumber ? uptime.value : 0
@@ -173,7 +173,7 @@ const beyondWords = ({ cli, wallet }: StatusAnswers): ReadonlyArray<string> => {
   return few === undefined ? [] : [ofWallet(`${few}: ${FEW_REMEDY}`, { cli })]
 }
 
-/** Warnings of one status. Further ones are counted. */
+/** Warnings shown in one status. The rest are only counted. */
 const MOST_ALERTS = 10
 
 const nameAlerts = ({ alerts, cli, wallets }: StatusAnswers): ReadonlyArray<string> => {
@@ -190,11 +190,11 @@ const nameAlerts = ({ alerts, cli, wallets }: StatusAnswers): ReadonlyArray<stri
   ]
 }
 
-/** The wallet signs nothing but renewals now. */
+/** Whether the wallet can currently sign renewals at most. */
 const isLocked = ({ now, wallet }: Pick<StatusAnswers, "now" | "wallet">): boolean =>
   (numberAt(wallet, "unlocked_until") ?? Number.POSITIVE_INFINITY) <= now || at(wallet, "renewals_only") === true
 
-/** Registrations whose next transaction could be sent now. Without a value, the owner sends it. */
+/** Registrations that wait only for the wallet to be unlocked. The owner continues a registration without a value. */
 const waitingForKeys = (answers: StatusAnswers): ReadonlyArray<OwnNameEntry> =>
   !isLocked(answers) ?
     [] :
@@ -220,12 +220,12 @@ const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
 
 const lifeOf = (isRegtest: boolean): number => isRegtest ? REGTEST_EXPIRATION_DEPTH : EXPIRATION_DEPTH
 
-/** Blocks before the expiry at which a renewal should be soon. */
+/** A name with at most this many blocks left should be renewed soon. */
 export const renewSoon = (isRegtest: boolean): number => soonWithin(lifeOf(isRegtest))
 
 export const renewNow = (isRegtest: boolean): number => nowWithin(lifeOf(isRegtest))
 
-/** The wallet would renew these, but cannot now. */
+/** Whether the wallet would renew the name, but cannot at the moment. */
 const isBlocked = ({ said }: OwnedName): boolean =>
   ["locked", "no-coins", "failing", "too-late"].includes(toldOutlook({ said })?.state ?? "")
 
@@ -304,13 +304,13 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
     `${shownText(versionOf(network))} on ${shownText(networkOf(chain))} at ${formatHostPort(connection.rpc)}${up}`,
     "",
     ...labelled(rows, screen),
-    // A cut warning may mislead.
+    // Never truncated: part of a warning may mislead.
     ...warnings.map((text) => `Warning: ${shownText(text)}`),
     ""
   ].join("\n")
 }
 
-/** Numbers keep their spelling. */
+/** Numbers keep the digits that the daemon sent. */
 export const statusJson = (answers: StatusAnswers): Json => {
   const { balances, chain, mempool, names, network, sync, uptime, wallet, wallets } = answers
   const alive = ownedNames(names).filter(isAlive)

@@ -9,13 +9,13 @@ import type { Registration } from "./WalletNames.ts"
 
 /** Registrations in wallet.json, identified by their commitment. */
 
-/** The oldest are dropped first. */
+/** Ended registrations to keep. The oldest are dropped first. */
 export const MAX_FINISHED = 1_000
 
-/** For the txid of an unsent NAME_NEW: the entry is on disk before the transaction is sent. */
+/** The txid in the entry of an unsent NAME_NEW. The entry is written to disk before the transaction is sent. */
 export const UNSENT: Bytes = new Uint8Array(32)
 
-/** The NAME_NEW is not made yet, or the node ended before it stored the txid. */
+/** Whether the NAME_NEW does not exist yet, or the node stopped before it stored the txid. */
 export const isUnsent = ({ newTxid }: Pick<Registration, "newTxid">): boolean => equal(newTxid, UNSENT)
 
 export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand">): string =>
@@ -27,7 +27,7 @@ export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): OutpointKe
 /** A manual registration ends with the block of its NAME_FIRSTUPDATE. */
 export const hasEnded = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
 
-/** Not ended, and continued by the wallet itself. */
+/** Whether the wallet itself still continues the registration. */
 export const isUnderWay = (entry: RegistrationEntry): boolean => entry.value !== undefined && !hasEnded(entry)
 
 export const registrationOf = (entry: RegistrationEntry): Registration => ({
@@ -43,8 +43,8 @@ export const registrationOf = (entry: RegistrationEntry): Registration => ({
 })
 
 /**
- * A failed manual registration may still have a NAME_NEW on the network, and keeps its salt. One for another machine to
- * sign may never have come back.
+ * Whether the entry may be dropped. A failed manual registration keeps its salt, because its NAME_NEW may still be on
+ * the network. A NAME_NEW handed to another machine for signing may never come back.
  */
 const isDisposable = (entry: RegistrationEntry): boolean =>
   hasEnded(entry) && (entry.value !== undefined || entry.step === "done") ||
@@ -55,7 +55,7 @@ const trimmed = (entries: ReadonlyArray<RegistrationEntry>): ReadonlyArray<Regis
   return surplus <= 0 ? entries : entries.filter((entry) => !isDisposable(entry) || surplus-- <= 0)
 }
 
-/** Replaces the entry with a key, or appends it. */
+/** Replaces the entry that has the key, or appends a new one. */
 export const withEntry = (entry: RegistrationEntry, key = entryKey(entry)) => (document: WalletDocument) => {
   const known = document.registrations.some((other) => entryKey(other) === key)
   const registrations = known

@@ -3,12 +3,12 @@ import { feeOfWeight, signedWeight, valueOf, type WeighedCoin } from "./Draft.ts
 
 export interface Funding {
   readonly inputs: ReadonlyArray<WeighedCoin>
-  /** Without change, less the fee that recipients pay. */
+  /** Without the change output. The fee that recipients pay is already subtracted. */
   readonly outputs: ReadonlyArray<TransactionOutput>
   /** 0 without a change output. */
   readonly change: number
   readonly fee: number
-  /** Of the signed transaction. */
+  /** Weight of the signed transaction. */
   readonly weight: number
 }
 
@@ -19,12 +19,12 @@ export interface FundingTarget {
   /** Smallest units per kvB. */
   readonly feeRate: number
   readonly changeScript: TransactionOutput["script"]
-  /** What inputs pay for unconfirmed ancestors, smallest units; 0 if omitted. */
+  /** Fee that the inputs add for unconfirmed ancestors, in smallest units; 0 if omitted. */
   readonly bumpOf?: ((inputs: ReadonlyArray<WeighedCoin>) => number) | undefined
   readonly leastChange: number
 }
 
-/** Equal parts; the first output also pays the remainder. Results may be negative. */
+/** Splits the fee equally. The first paying output also pays the remainder. Results may be negative. */
 const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): ReadonlyArray<TransactionOutput> => {
   const payers = [...new Set(subtractFeeFrom)].sort((a, b) => a - b)
   const share = Math.floor(fee / payers.length)
@@ -37,7 +37,8 @@ const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): R
 }
 
 /**
- * The fee for the signed size is exact with change, and a minimum without. `undefined` if the inputs do not suffice.
+ * With change, the fee is exact for the signed size. Without change, it may be higher. Returns `undefined` if the
+ * inputs are insufficient.
  */
 export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarget): Funding | undefined => {
   const { bumpOf = () => 0, changeScript, feeRate, leastChange, outputs } = target
@@ -56,7 +57,7 @@ export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarg
     return { inputs, outputs: paid, change, fee: feeWithChange, weight: weightWithChange }
   }
   if (!receiversPay) return over < fee ? undefined : { inputs, outputs, change: 0, fee: over, weight }
-  // An excess too small for change pays the fee first; no output gets more than requested.
+  // An excess too small for change goes toward the fee, so that no output gets more than requested.
   const due = Math.max(0, fee - over)
   return { inputs, outputs: due === 0 ? outputs : subtracted(target, due), change: 0, fee: over + due, weight }
 }

@@ -20,7 +20,7 @@ type Entry = Pick<LedgerEntry, "inputs" | "key" | "notes" | "outpoints" | "state
 
 const mined = "Transaction has been mined, or is conflicted with a mined transaction"
 
-/** `sends`: all inputs must be the wallet's own. Upstream `wallet/feebumper.cpp`, `PreconditionChecks`. */
+/** With `sends`, all inputs must belong to the wallet. Upstream `wallet/feebumper.cpp`, `PreconditionChecks`. */
 export const replacementProblem = (
   { ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">,
   { inputs, key, notes, outpoints, state, transaction }: Entry,

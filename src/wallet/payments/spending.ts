@@ -17,7 +17,7 @@ import { type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
 import { makeSpendable, needed, type ReleasedCoins, type Spendable } from "./spendable.ts"
 import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
-/** Upstream's usual input, for a script that the wallet cannot spend. */
+/** Weight of upstream's usual input, assumed for scripts that the wallet cannot spend. */
 const UNKNOWN_INPUT_WEIGHT = 592
 
 const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
@@ -26,14 +26,14 @@ const UNKNOWN_SIZE = "Missing solving data for estimating transaction size"
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
-/** Retries after the tip moved back between draft and broadcast. */
+/** Maximum number of retries if a block is disconnected between draft and broadcast. */
 const UNDONE_MEANWHILE = 3
 
-/** With an older tip, a lock time at its height would stand out. Upstream `spend.cpp`. */
+/** Maximum age of the tip for a lock time at its height. An older lock time would stand out. Upstream `spend.cpp`. */
 const CURRENT_TIP_SECONDS = 8 * 3_600
 
 export interface FundOptions extends ReleasedCoins {
-  /** Sent at once; a draft takes no change address. */
+  /** Whether the transaction is sent at once. A draft reserves no change address. */
   readonly sends?: boolean
 }
 
@@ -64,7 +64,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const knowledge = ring.signer(undefined)
     const { bumpFee, candidates, presetOf, weigh } = makeSpendable(parts)
 
-    /** Reserved for a payment, only shown to a draft. */
+    /** Reserves a change address for a payment. A draft only reads it. */
     const changeFor = (type: AddressType, sends: boolean): ReservedAddress | undefined => {
       if (sends) return Either.getOrUndefined(ring.reserve(type, true))
       const own = ring.draft(type, true)
@@ -120,7 +120,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         if (usesChange && script === undefined) {
           return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
         }
-        // Coins of unknown scripts, such as those of an imported address, could have paid.
+        // Coins with unknown scripts, such as those of an imported address, would have covered the payment.
         const held = preset.concat(usable.map((coin) => ({ coin, weight: 0 })))
         if (
           Either.isLeft(funded) && funded.left._tag === "FundsMissing" && weighed.length < usable.length &&
@@ -161,7 +161,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const signer = ring.signer(yield* vault.secretsFor(drafted.transaction, spent))
         const { complete, funded } = sign(drafted, signer)
         if (complete) return funded
-        // The wallet may have been locked meanwhile.
+        // The wallet may have been locked in the meantime.
         yield* vault.secretsFor(drafted.transaction, spent)
         return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
       })
@@ -178,7 +178,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           ...request.commentTo === undefined ? {} : { commentTo: request.commentTo },
           ...options.replaces === undefined ? {} : { replaces: options.replaces }
         })
-        // A transaction that cannot be removed from the file is sent later.
+        // A transaction that cannot be removed from the file is sent later, and needs its change address.
         yield* Effect.onError(sent, () => ledger.has(transaction.txidKey) ? Effect.void : putBack(made))
         return funded
       })

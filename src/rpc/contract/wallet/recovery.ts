@@ -14,8 +14,8 @@ export const CHECKRECOVERYWORDS = contract({
   group: "Wallet",
   coins: "any",
   right: "names",
-  // Runs to the end even without its caller: otherwise the time after a wrong answer would reveal which words are
-  // right.
+  // Runs to the end even if its caller disconnects. Otherwise the time after a wrong answer would reveal which words
+  // are right.
   writes: true,
   summary: "Compares words that the owner reads from paper with the seed phrase of the wallet. If all of them " +
     "are right, the wallet keeps the time of the check. The method does not say which word is wrong, and waits a second " +

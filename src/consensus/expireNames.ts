@@ -10,7 +10,7 @@ import type { Coin, NameClaim } from "./view.ts"
 
 /**
  * The name d/postmortem was used to steal other names, and has no coin when it expires (reference/protocol.md 4.7,
- * 4.9). `height` is the last height before its expiry. As in the reference node, the exception applies on every network.
+ * 4.9). `height` is the last height before its expiry. As in the reference node, the exception applies on all networks.
  */
 const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 175_867 }
 

@@ -11,6 +11,7 @@ import { AnswerCache, type KeptAnswer } from "./AnswerCache.ts"
 import type { DnsClient } from "./exchange.ts"
 import type { DnsCounters, ForwardOptions, ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
+import type { RecordSet } from "./records.ts"
 import { answerBody, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
@@ -61,6 +62,13 @@ const hasSoa = ({ answer }: DnsAnswer): boolean => answer.some(({ type }) => typ
 /** Whether other servers may know more than this zone: of an alias that leads outside, or of a delegated name. */
 const isOpen = ({ authority, outside }: DnsAnswer): boolean =>
   outside !== undefined || authority.some(({ type }) => type === TYPE_NUMBERS.NS)
+
+/** A completed answer may have sets of several zones, and one signer for those that are signed. */
+const unsigned = (answer: DnsAnswer): DnsAnswer => {
+  const bare = (sets: ReadonlyArray<RecordSet>) => sets.map((set) => ({ ...set, signs: false }))
+  const { additional, authority } = answer
+  return { ...answer, answer: bare(answer.answer), authority: bare(authority), additional: bare(additional) }
+}
 
 /** What the zones of the node answer, made once for all who ask the same. */
 export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
@@ -168,15 +176,16 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       inZone: (name) => zoneOf(name) !== undefined,
       own: (question) => {
         const zone = zoneOf(question.name)
-        return zone === undefined
-          ? Effect.dieMessage("a name outside the zones")
-          : Effect.map(
-            zones.answer({ apex: zone.apex(), question, choices: choicesOf(query, zone, client) }),
-            ({ answer }) => answer
-          )
+        if (zone === undefined) return Effect.dieMessage("a name outside the zones")
+        const choices = choicesOf(query, zone, client)
+        return Effect.map(
+          zones.answer({ apex: zone.apex(), question, choices }),
+          ({ answer }) => choices.proof ? answer : unsigned(answer)
+        )
       }
     })
 
+    /** For completed answers, where only sets of signed zones have `signs`. */
     const signerFor = (query: DnsQuery): ZoneSigner | undefined => wantsProof(query) ? signer : undefined
 
     return { zoneOf, kept, made, ownAnswers, signerFor }

@@ -455,6 +455,27 @@ describe("parts", () => {
       }))
   })
 
+  it.effect("sign what is of bit. in completed answers, and nothing below a suffix", () => {
+    const forwarder: Forwarder = {
+      serves: () => true,
+      complete: (question, { inZone, own }) =>
+        Effect.gen(function*() {
+          const first = yield* own(inZone(question.name) ? question : { ...question, name: wire("addr.bit.") })
+          return { answer: first, isForeign: true }
+        })
+    }
+    const options = { forwarder, signer: fakeSigner({ now: 1 }), suffixes: [wire("example.org.")] }
+    return test(options, ({ ask, block }) =>
+      Effect.gen(function*() {
+        yield* block({ "d/outside": JSON.stringify({ alias: "host.example.com." }) })
+        const setsOf = (name: string) =>
+          Effect.map(ask(name, A, { flags: RECURSION, ...DO }), ({ answer }) => typesOf(answer))
+        assert.deepStrictEqual(yield* setsOf("outside.bit."), ["CNAME", "RRSIG CNAME"])
+        assert.deepStrictEqual(yield* setsOf("outside.bit.example.org."), ["CNAME"])
+        assert.deepStrictEqual(yield* setsOf("www.example.com."), ["A", "A", "RRSIG A"])
+      }))
+  })
+
   it.effect("say SERVFAIL where other servers gave no answer", () => {
     const forwarder: Forwarder = {
       serves: () => true,

@@ -1,12 +1,15 @@
 /** Other name servers that have the zone. */
 
+/** What a transfer sent: the whole zone, changes, or SOA alone, as the secondary is up to date. */
+export type TransferKind = "axfr" | "ixfr" | "current"
+
 export interface Secondary {
   readonly address: string
   /** The serial that it has or was told. */
   readonly serial: number
   /** Milliseconds since 1970. */
   readonly at: number
-  readonly by: "axfr" | "ixfr" | "notify"
+  readonly by: TransferKind | "notify"
 }
 
 const MOST = 64

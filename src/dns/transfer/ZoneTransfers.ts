@@ -20,7 +20,7 @@ import { readMessage } from "../wire/message.ts"
 import { MessageWriter } from "../wire/MessageWriter.ts"
 import type { WireName } from "../wire/name.ts"
 import type { Apex } from "../zone/apex.ts"
-import { Secondaries, type Secondary } from "./Secondaries.ts"
+import { Secondaries, type Secondary, type TransferKind } from "./Secondaries.ts"
 import { isEarlierSerial, rowOfBlock } from "./serials.ts"
 import { makeTransferAccess } from "./transferAccess.ts"
 import { changedZone, type Messages, soaAlone, wholeZone, type ZoneEdition } from "./transferStreams.ts"
@@ -46,7 +46,8 @@ export interface ZoneTransfersOptions {
   readonly keys: ReadonlyArray<TransferKey>
   /** The zone's own records with a serial. */
   readonly apex: (serial: number) => Apex
-  readonly counted: (kind: "axfr" | "ixfr") => void
+  /** What became of a request. */
+  readonly counted: (kind: TransferKind | "refused" | "failed") => void
 }
 
 /** Transfers at the same time, each of which keeps a state of names.db. Others wait. */
@@ -111,6 +112,13 @@ interface SigningTo {
   readonly client: DnsClient
 }
 
+interface Sending {
+  readonly kind: TransferKind
+  /** Of the zone that the secondary has then. */
+  readonly serial: number
+  readonly messages: Messages
+}
+
 interface Asked {
   readonly query: DnsQuery
   readonly client: DnsClient
@@ -142,51 +150,70 @@ const make = (
       return yield* new StorageUnavailable({ file: namesFile, doing: "reading", reason: "blocks arrive too fast" })
     })
 
-    const ofChain = ({ query }: Asked, writer: TransferWriter): Messages =>
-      Stream.unwrapScoped(Effect.gen(function*() {
+    const ofChain = ({ query }: Asked, writer: TransferWriter): Effect.Effect<Sending, StorageFailure, Scope.Scope> =>
+      Effect.gen(function*() {
         const now = yield* edition
-        if (query.question.type === META_TYPES.AXFR) return wholeZone(now, writer)
-        const known = clientSerial(query) ?? now.row.serial
-        if (!isEarlierSerial(known, now.row.serial)) return soaAlone(now, writer)
-        const since = serials.rows().find(({ serial }) => serial === known)
-        const changed = since === undefined ? undefined : yield* changedZone(now, since, writer)
-        return changed ?? wholeZone(now, writer)
-      }))
+        const { serial } = now.row
+        const whole = (): Sending => ({ kind: "axfr", serial, messages: wholeZone(now, writer) })
+        if (query.question.type === META_TYPES.AXFR) return whole()
+        const known = clientSerial(query) ?? serial
+        if (!isEarlierSerial(known, serial)) return { kind: "current", serial, messages: soaAlone(now, writer) }
+        const since = serials.rows().find((row) => row.serial === known)
+        const messages = since === undefined ? undefined : yield* changedZone(now, since, writer)
+        return messages === undefined ? whole() : { kind: "ixfr", serial, messages }
+      })
+
+    const ofWindow = (writer: TransferWriter): Sending => ({
+      kind: "axfr",
+      serial: serials.serial(),
+      messages: windowZone({ answers, apex, params, serials }, writer)
+    })
 
     const failure = (query: DnsQuery, reason: string): Stream.Stream<Uint8Array> =>
-      Stream.execute(Effect.logWarning("a zone transfer failed", { reason })).pipe(
+      Stream.execute(
+        Effect.zipRight(
+          Effect.sync(() => counted("failed")),
+          Effect.logWarning("a zone transfer failed", { reason })
+        )
+      ).pipe(
         // Ends the transfer for the secondary, which tries again (RFC 5936, section 2.2).
         Stream.concat(Stream.make(bare(query, "SERVFAIL")))
       )
 
+    const noteSent = ({ address }: DnsClient, { kind, serial }: Sending): Effect.Effect<void> =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) =>
+        Effect.zipRight(
+          Effect.sync(() => {
+            counted(kind)
+            secondaries.note({ address, serial, at, by: kind })
+          }),
+          Effect.logInfo("the zone was transferred", { to: address, kind, serial })
+        ))
+
     const messagesFor = (asked: Asked): Stream.Stream<Uint8Array> => {
       const { chain, client, query } = asked
-      const kind = query.question.type === META_TYPES.AXFR ? "axfr" : "ixfr"
       const spare = chain === undefined ? 0 : tsigBytes(chain.key)
-      return Stream.suspend(() => {
+      return Stream.unwrapScoped(Effect.gen(function*() {
+        yield* Effect.acquireRelease(places.take(1), () => places.release(1))
         const writer = new TransferWriter({ id: query.id, question: questionOf(query), spare })
-        const started = serials.serial()
-        const source = answers.fromWindow()
-          ? windowZone({ answers, apex, params, serials }, writer)
-          : ofChain(asked, writer)
-        const done = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-          Effect.zipRight(
-            Effect.sync(() => {
-              counted(kind)
-              secondaries.note({ address: client.address, serial: started, at, by: kind })
-            }),
-            Effect.logInfo("the zone was transferred", { to: client.address, kind, serial: started })
-          ))
-        return source.pipe(
-          Stream.concat(Stream.execute(done)),
+        const sending = answers.fromWindow() ? Effect.sync(() => ofWindow(writer)) : ofChain(asked, writer)
+        return Stream.unwrapScoped(
+          Effect.map(sending, (sent) => Stream.concat(sent.messages, Stream.execute(noteSent(client, sent))))
+        ).pipe(
           Stream.catchAll(({ message }) => failure(query, message)),
           Stream.interruptAfter(LONGEST_TRANSFER)
         )
-      }).pipe((messages) =>
-        Stream.unwrapScoped(
-          Effect.as(Effect.acquireRelease(places.take(1), () => places.release(1)), messages)
-        )
-      )
+      }))
+    }
+
+    const refused = (query: DnsQuery, rcode: "NOTAUTH" | "REFUSED"): DnsReply => {
+      counted("refused")
+      return message(bare(query, rcode))
+    }
+
+    const failed = (query: DnsQuery, rcode: "FORMERR" | "SERVFAIL"): DnsReply => {
+      counted("failed")
+      return message(bare(query, rcode))
     }
 
     const transfer = (asked: Asked): Effect.Effect<DnsReply> =>
@@ -196,12 +223,12 @@ const make = (
         const { name, type } = query.question
         if (!isStream || !mayTransfer({ address: client.address, key: chain?.key })) {
           yield* Effect.logDebug("a zone transfer was refused", { to: client.address, transport: client.transport })
-          return message(bare(query, "REFUSED"))
+          return refused(query, "REFUSED")
         }
-        if (name !== origin) return message(bare(query, "NOTAUTH"))
-        if (type === META_TYPES.IXFR && clientSerial(query) === undefined) return message(bare(query, "FORMERR"))
+        if (name !== origin) return refused(query, "NOTAUTH")
+        if (type === META_TYPES.IXFR && clientSerial(query) === undefined) return failed(query, "FORMERR")
         // A zone that lacks names would deny them.
-        if (!(yield* Effect.orElseSucceed(answers.complete, () => false))) return message(bare(query, "SERVFAIL"))
+        if (!(yield* Effect.orElseSucceed(answers.complete, () => false))) return failed(query, "SERVFAIL")
         return { _tag: "Transfer", messages: messagesFor(asked) }
       })
 
@@ -217,8 +244,10 @@ const make = (
         const check = checkTsig({ bytes: query.bytes, tsigAt }, keys, now)
         switch (check._tag) {
           case "Malformed":
+            if (isTransfer(query)) counted("failed")
             return message(bare(query, "FORMERR"))
           case "Refused":
+            if (isTransfer(query)) counted("refused")
             yield* Effect.logDebug("a signed query was refused", { from: client.address, fault: check.fault })
             return message(refuseTsig(bare(query, "NOTAUTH"), check, now))
           case "Signed":

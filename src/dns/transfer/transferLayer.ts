@@ -23,7 +23,7 @@ export interface TransferLayerOptions {
   readonly params: ConsensusParams
   /** Paths in the data directory. */
   readonly file: (name: string) => string
-  readonly counted: (kind: "axfr" | "ixfr") => void
+  readonly counted: Transfers.ZoneTransfersOptions["counted"]
 }
 
 const keysOf = ({ tsig }: Pick<DnsSettings, "tsig">): ReadonlyArray<TransferKey> =>

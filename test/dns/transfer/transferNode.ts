@@ -42,9 +42,16 @@ export const SETTINGS: TransferSettings = {
 
 type Db = typeof NameDb.NameDb.Service
 
-const answersOver = (db: Db, world: { complete: boolean }) =>
+/** What the node's other parts say, to be changed by a test. */
+interface World {
+  complete: boolean
+  /** Whether the node is a light one, whose names are those of its window. */
+  light: boolean
+}
+
+const answersOver = (db: Db, world: World) =>
   Layer.mock(NameAnswers, {
-    fromWindow: () => false,
+    fromWindow: () => world.light,
     recent: db.recent,
     proofOfAbsence: () => "full",
     resolve: (name) =>
@@ -61,7 +68,9 @@ export interface Primary {
   readonly port: number
   readonly transfers: typeof ZoneTransfers.Service
   readonly serials: typeof ZoneSerials.Service
-  readonly world: { complete: boolean }
+  readonly world: World
+  /** What was counted of transfers, in order. */
+  readonly counted: ReadonlyArray<string>
   /** Connects a block with these values, and waits for its serial. */
   readonly block: (values?: Readonly<Record<string, unknown>>) => Effect.Effect<number>
   /** Takes the last blocks back. */
@@ -76,13 +85,19 @@ export const withPrimary = <A, E>(
     const directory = yield* temporaryDirectory
     mkdirSync(join(directory, "dns"))
     const file = (name: string) => join(directory, name)
-    const world = { complete: true }
+    const world = { complete: true, light: false }
+    const counted: Array<string> = []
     const names = NameDb.layer({ filename: file("names.db"), pageSize: 4096 }).pipe(Layer.provide(DataHealth.layer))
     const below = Layer.unwrapEffect(Effect.map(NameDb.NameDb, (db) => answersOver(db, world))).pipe(
       Layer.provideMerge(names),
       Layer.merge(LightPart.layerWhole)
     )
-    const options = { settings: { ...SETTINGS, ...settings }, params: regtestParams, file, counted: () => {} }
+    const options = {
+      settings: { ...SETTINGS, ...settings },
+      params: regtestParams,
+      file,
+      counted: (kind: string) => void counted.push(kind)
+    }
     const transfers = Layer.provideMerge(transfersLayer(options), serialsLayer(options))
     const responder = Layer.unwrapEffect(Effect.gen(function*() {
       const parts = yield* ZoneTransfers
@@ -131,6 +146,7 @@ export const withPrimary = <A, E>(
         transfers: yield* ZoneTransfers,
         serials,
         world,
+        counted,
         block,
         undo: (blocks) =>
           Effect.suspend(() => {

@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Stream } from "effect"
+import type { DnsClient } from "../../../src/dns/Responder.ts"
+import { META_TYPES, RCODES } from "../../../src/dns/wire/codes.ts"
+import { readMessage } from "../../../src/dns/wire/message.ts"
+import { MessageWriter } from "../../../src/dns/wire/MessageWriter.ts"
+import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
+import { readQuery } from "../../../src/dns/wire/readQuery.ts"
+import { soaSet } from "../../../src/dns/zone/apex.ts"
+import { type Primary, withPrimary } from "./transferNode.ts"
+import { apexAt } from "./zones.ts"
+
+const { AXFR, IXFR } = META_TYPES
+
+const TCP: DnsClient = { transport: "tcp", address: "127.0.0.1", port: 5_353 }
+
+interface Asked {
+  /** The serial that the secondary has. */
+  readonly serial?: number
+  readonly zone?: string
+  readonly client?: DnsClient
+}
+
+/** The response code and the number of records of a transfer. */
+const transfer = ({ transfers }: Primary, type: number, { client = TCP, serial, zone = "bit." }: Asked = {}) =>
+  Effect.gen(function*() {
+    const writer = new MessageWriter()
+    writer.start({ id: 1, flags: 0, question: { asked: wireNameOfHost(zone), type, class: 1 } })
+    if (serial !== undefined) writer.set("authority", soaSet(apexAt(serial)))
+    const read = readQuery(writer.bytes())
+    if (read._tag !== "Query") return assert.fail(read._tag)
+    const reply = yield* transfers.take(read.query, client, Effect.dieMessage("no question"))
+    if (reply._tag === "Drop") return assert.fail(reply.reason)
+    const messages = reply._tag === "Message"
+      ? [reply.bytes]
+      : Chunk.toReadonlyArray(yield* Stream.runCollect(reply.messages))
+    const all = messages.map(readMessage)
+    const rcode = Object.entries(RCODES).find(([, number]) => number === all.at(-1)?.rcode)?.[0]
+    return [rcode, all.reduce((sum, { answer }) => sum + answer.length, 0)]
+  })
+
+describe("zone transfers", () => {
+  it.live("count what was sent, which the list of secondaries says, too", () =>
+    withPrimary({}, (primary) =>
+      Effect.gen(function*() {
+        const first = yield* primary.block({ "d/one": { ip: "192.0.2.1" } })
+        const last = yield* primary.block({ "d/two": { ip: "192.0.2.2" } })
+        const rows = [
+          [AXFR, undefined, "axfr", 5],
+          [IXFR, first, "ixfr", 5],
+          [IXFR, last, "current", 1],
+          [IXFR, last + 9, "current", 1],
+          // A serial that nobody remembers.
+          [IXFR, first - 1_000 >>> 0, "axfr", 5]
+        ] as const
+        for (const [type, serial, kind, records] of rows) {
+          const sent = yield* transfer(primary, type, serial === undefined ? {} : { serial })
+          assert.deepStrictEqual([sent, primary.counted.at(-1)], [["NOERROR", records], kind], `${type} ${serial}`)
+          const [seen] = primary.transfers.secondaries.all
+          assert.deepStrictEqual([seen?.by, seen?.serial], [kind, last])
+        }
+        assert.lengthOf(primary.counted, rows.length)
+      })).pipe(Effect.orDie))
+
+  it.live("count refusals and failures", () =>
+    withPrimary({}, (primary) =>
+      Effect.gen(function*() {
+        const rows = [
+          ["REFUSED", "refused", AXFR, { client: { ...TCP, transport: "udp" } }],
+          ["REFUSED", "refused", AXFR, { client: { ...TCP, address: "192.0.2.1" } }],
+          ["NOTAUTH", "refused", AXFR, { zone: "example.org." }],
+          ["FORMERR", "failed", IXFR, {}]
+        ] as const
+        for (const [rcode, kind, type, asked] of rows) {
+          assert.deepStrictEqual(yield* transfer(primary, type, asked), [rcode, 0])
+          assert.strictEqual(primary.counted.at(-1), kind, rcode)
+        }
+        primary.world.complete = false
+        assert.deepStrictEqual(yield* transfer(primary, AXFR), ["SERVFAIL", 0])
+        assert.deepStrictEqual(primary.counted, ["refused", "refused", "refused", "failed", "failed"])
+        assert.deepStrictEqual(primary.transfers.secondaries.all, [])
+      })).pipe(Effect.orDie))
+})

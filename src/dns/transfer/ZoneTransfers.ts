@@ -75,6 +75,7 @@ const message = (bytes: Bytes): DnsReply => ({ _tag: "Message", bytes })
 
 /** The serial that the client of an IXFR has (RFC 1995, section 3); `undefined` without one. */
 const clientSerial = ({ bytes, question }: DnsQuery): number | undefined => {
+  if (question.type !== META_TYPES.IXFR) return undefined
   try {
     const soa = readMessage(bytes).authority.find(({ owner, type }) =>
       type === TYPE_NUMBERS.SOA && owner === question.name
@@ -150,24 +151,33 @@ const make = (
       return yield* new StorageUnavailable({ file: namesFile, doing: "reading", reason: "blocks arrive too fast" })
     })
 
-    const ofChain = ({ query }: Asked, writer: TransferWriter): Effect.Effect<Sending, StorageFailure, Scope.Scope> =>
+    /** SOA alone for an IXFR of a secondary that has this serial or a later one. */
+    const ofCurrent = (query: DnsQuery, serial: number, writer: TransferWriter): Sending | undefined => {
+      const known = clientSerial(query)
+      return known === undefined || isEarlierSerial(known, serial)
+        ? undefined
+        : { kind: "current", serial, messages: soaAlone(apex(serial), writer) }
+    }
+
+    const ofChain = (query: DnsQuery, writer: TransferWriter): Effect.Effect<Sending, StorageFailure, Scope.Scope> =>
       Effect.gen(function*() {
         const now = yield* edition
         const { serial } = now.row
-        const whole = (): Sending => ({ kind: "axfr", serial, messages: wholeZone(now, writer) })
-        if (query.question.type === META_TYPES.AXFR) return whole()
-        const known = clientSerial(query) ?? serial
-        if (!isEarlierSerial(known, serial)) return { kind: "current", serial, messages: soaAlone(now, writer) }
-        const since = serials.rows().find((row) => row.serial === known)
-        const messages = since === undefined ? undefined : yield* changedZone(now, since, writer)
-        return messages === undefined ? whole() : { kind: "ixfr", serial, messages }
+        const current = ofCurrent(query, serial, writer)
+        if (current !== undefined) return current
+        const known = clientSerial(query)
+        const since = known === undefined ? undefined : serials.rows().find((row) => row.serial === known)
+        const changed = since === undefined ? undefined : yield* changedZone(now, since, writer)
+        return changed === undefined
+          ? { kind: "axfr", serial, messages: wholeZone(now, writer) }
+          : { kind: "ixfr", serial, messages: changed }
       })
 
-    const ofWindow = (writer: TransferWriter): Sending => ({
-      kind: "axfr",
-      serial: serials.serial(),
-      messages: windowZone({ answers, apex, params, serials }, writer)
-    })
+    const ofWindow = (query: DnsQuery, writer: TransferWriter): Sending => {
+      const serial = serials.serial()
+      const whole = { answers, apex, params, serials }
+      return ofCurrent(query, serial, writer) ?? { kind: "axfr", serial, messages: windowZone(whole, writer) }
+    }
 
     const failure = (query: DnsQuery, reason: string): Stream.Stream<Uint8Array> =>
       Stream.execute(
@@ -196,7 +206,7 @@ const make = (
       return Stream.unwrapScoped(Effect.gen(function*() {
         yield* Effect.acquireRelease(places.take(1), () => places.release(1))
         const writer = new TransferWriter({ id: query.id, question: questionOf(query), spare })
-        const sending = answers.fromWindow() ? Effect.sync(() => ofWindow(writer)) : ofChain(asked, writer)
+        const sending = answers.fromWindow() ? Effect.sync(() => ofWindow(query, writer)) : ofChain(query, writer)
         return Stream.unwrapScoped(
           Effect.map(sending, (sent) => Stream.concat(sent.messages, Stream.execute(noteSent(client, sent))))
         ).pipe(

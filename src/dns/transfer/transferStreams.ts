@@ -80,9 +80,9 @@ export const wholeZone = ({ apex: apexAt, params, reads, row }: ZoneEdition, wri
 }
 
 /** The SOA record alone: the secondary is not behind (RFC 1995, section 4). */
-export const soaAlone = ({ apex, row }: ZoneEdition, writer: TransferWriter): Messages =>
+export const soaAlone = (apex: Apex, writer: TransferWriter): Messages =>
   Stream.suspend(() => {
-    writer.add(soaSet(apex(row.serial)))
+    writer.add(soaSet(apex))
     return Stream.fromIterable(writer.finish())
   })
 

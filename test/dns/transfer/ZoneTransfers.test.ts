@@ -62,6 +62,17 @@ describe("zone transfers", () => {
         assert.lengthOf(primary.counted, rows.length)
       })).pipe(Effect.orDie))
 
+  it.live("of a light node are whole, or SOA alone for a secondary that is up to date", () =>
+    withPrimary({}, (primary) =>
+      Effect.gen(function*() {
+        const last = yield* primary.block()
+        primary.world.light = true
+        assert.deepStrictEqual(yield* transfer(primary, AXFR), ["NOERROR", 3])
+        assert.deepStrictEqual(yield* transfer(primary, IXFR, { serial: last - 1 }), ["NOERROR", 3])
+        assert.deepStrictEqual(yield* transfer(primary, IXFR, { serial: last }), ["NOERROR", 1])
+        assert.deepStrictEqual(primary.counted, ["axfr", "axfr", "current"])
+      })).pipe(Effect.orDie))
+
   it.live("count refusals and failures", () =>
     withPrimary({}, (primary) =>
       Effect.gen(function*() {

@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Chain } from "../../../src/chain/Chain.ts"
@@ -45,7 +45,7 @@ type Db = typeof NameDb.NameDb.Service
 /** What the node's other parts say, to be changed by a test. */
 interface World {
   complete: boolean
-  /** Whether the node is a light one, whose names are those of its window. */
+  /** Whether the node is a light one with a window of names, here empty. */
   light: boolean
 }
 
@@ -53,6 +53,7 @@ const answersOver = (db: Db, world: World) =>
   Layer.mock(NameAnswers, {
     fromWindow: () => world.light,
     recent: db.recent,
+    scanByPrefix: () => Stream.empty,
     proofOfAbsence: () => "full",
     resolve: (name) =>
       db.resolve(name).pipe(

@@ -100,7 +100,7 @@ export const editionOf = (filename: string, rows: ReadonlyArray<SerialRow>) =>
 
 export const wholeOf = (edition: ZoneEdition) => linesOf(wholeZone(edition, newWriter()))
 
-export const soaOf = (edition: ZoneEdition) => linesOf(soaAlone(edition, newWriter()))
+export const soaOf = (edition: ZoneEdition) => linesOf(soaAlone(edition.apex(edition.row.serial), newWriter()))
 
 /** `undefined` if only the whole zone tells. */
 export const changesOf = (edition: ZoneEdition, since: SerialRow) =>

@@ -59,8 +59,8 @@ export const optFor = (
   return edns.pads && isEncrypted ? { ...opt, padTo: PADDED_BYTES } : opt
 }
 
-/** The longest answer that the client takes. */
-const limitOf = ({ edns }: Pick<DnsQuery, "edns">, { transport }: DnsClient): number =>
+/** Bytes of the longest answer that the client takes. */
+export const answerLimit = ({ edns }: Pick<DnsQuery, "edns">, { transport }: DnsClient): number =>
   transport === "udp" ? Math.min(edns?.size ?? PLAIN_UDP_BYTES, UDP_BYTES) : MAX_MESSAGE_BYTES
 
 /** The question alone, with TC (RFC 2181, section 9). */
@@ -83,7 +83,7 @@ export const fitted = (
   }
 ): Uint8Array<ArrayBuffer> => {
   const size = body.bytes.length + (opt === undefined ? 0 : optBytes(opt))
-  const reply = responseTo(query, size > limitOf(query, client) ? withoutRecords(body, query) : body, opt)
+  const reply = responseTo(query, size > answerLimit(query, client) ? withoutRecords(body, query) : body, opt)
   if (isRecursive) reply[3] = (reply[3] ?? 0) | FLAGS.RA
   return reply
 }

@@ -14,8 +14,9 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import type { Transfers } from "../parts.ts"
 import type { DnsQuery } from "../query.ts"
+import { answerLimit } from "../reply.ts"
 import type { DnsClient, DnsReply } from "../Responder.ts"
-import { FLAGS, HEADER_BYTES, META_TYPES, PLAIN_UDP_BYTES, type RcodeName, RCODES } from "../wire/codes.ts"
+import { FLAGS, HEADER_BYTES, META_TYPES, type RcodeName, RCODES } from "../wire/codes.ts"
 import { readMessage } from "../wire/message.ts"
 import { MessageWriter } from "../wire/MessageWriter.ts"
 import type { WireName } from "../wire/name.ts"
@@ -92,7 +93,7 @@ const clientSerial = ({ bytes, question }: DnsQuery): number | undefined => {
 
 const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))
 
-/** A reply to a signed query, signed. An answer over UDP that has no room for the signature asks for TCP. */
+/** A reply to a signed query, signed. An answer without room for the signature asks for TCP. */
 const signed = (reply: DnsReply, query: DnsQuery, { chain, client }: SigningTo): Effect.Effect<DnsReply> => {
   const sign = (bytes: Bytes) => Effect.map(seconds, (now) => chain.sign(bytes, now))
   switch (reply._tag) {
@@ -101,8 +102,7 @@ const signed = (reply: DnsReply, query: DnsQuery, { chain, client }: SigningTo):
     case "Transfer":
       return Effect.succeed({ _tag: "Transfer", messages: Stream.mapEffect(reply.messages, sign) })
     case "Message": {
-      const room = client.transport === "udp" ? query.edns?.size ?? PLAIN_UDP_BYTES : Infinity
-      const fits = reply.bytes.length + tsigBytes(chain.key) <= room
+      const fits = reply.bytes.length + tsigBytes(chain.key) <= answerLimit(query, client)
       return Effect.map(sign(fits ? reply.bytes : bare(query, "NOERROR", FLAGS.TC)), message)
     }
   }

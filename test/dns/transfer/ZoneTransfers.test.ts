@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import type { DnsClient } from "../../../src/dns/Responder.ts"
-import { META_TYPES, RCODES } from "../../../src/dns/wire/codes.ts"
+import { tsigBytes, TsigChain } from "../../../src/dns/transfer/tsig.ts"
+import { FLAGS, META_TYPES, RCODES } from "../../../src/dns/wire/codes.ts"
 import { readMessage } from "../../../src/dns/wire/message.ts"
 import { MessageWriter } from "../../../src/dns/wire/MessageWriter.ts"
 import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
 import { readQuery } from "../../../src/dns/wire/readQuery.ts"
 import { soaSet } from "../../../src/dns/zone/apex.ts"
-import { type Primary, withPrimary } from "./transferNode.ts"
+import { TYPE_NUMBERS } from "../../../src/values/records.ts"
+import { queryBytes } from "../../support/dnsNode.ts"
+import { type Primary, TSIG, withPrimary } from "./transferNode.ts"
 import { apexAt } from "./zones.ts"
 
 const { AXFR, IXFR } = META_TYPES
@@ -90,5 +93,30 @@ describe("zone transfers", () => {
         assert.deepStrictEqual(yield* transfer(primary, AXFR), ["SERVFAIL", 0])
         assert.deepStrictEqual(primary.counted, ["refused", "refused", "refused", "failed", "failed"])
         assert.deepStrictEqual(primary.transfers.secondaries.all, [])
+      })).pipe(Effect.orDie))
+})
+
+describe("signed answers", () => {
+  it.live("over UDP are within what passes every network, with the signature, or ask for TCP", () =>
+    withPrimary({}, ({ transfers }) =>
+      Effect.gen(function*() {
+        const key = { ...TSIG, name: wireNameOfHost(TSIG.name) }
+        const now = Math.floor(Date.now() / 1000)
+        for (const [size, limit] of [[4_096, 1_232], [1_000, 1_000]] as const) {
+          for (const extra of [0, 1]) {
+            const question = queryBytes(wireNameOfHost("one.bit."), TYPE_NUMBERS.TXT, { edns: { size } })
+            const read = readQuery(new TsigChain(key).sign(question, now))
+            if (read._tag !== "Query") return assert.fail(read._tag)
+            const answer = new Uint8Array(limit - tsigBytes(key) + extra)
+            const reply = yield* transfers.take(
+              read.query,
+              { ...TCP, transport: "udp" },
+              Effect.succeed({ _tag: "Message", bytes: answer })
+            )
+            if (reply._tag !== "Message") return assert.fail(reply._tag)
+            assert.strictEqual(reply.bytes.length === limit, extra === 0, `${size}`)
+            if (extra > 0) assert.strictEqual(readMessage(reply.bytes).flags & FLAGS.TC, FLAGS.TC)
+          }
+        }
       })).pipe(Effect.orDie))
 })

@@ -29,6 +29,7 @@ export const clientConnections = (serving: Serving): Effect.Effect<ClientConnect
 export const listenScoped = (server: Server, address: Address): Effect.Effect<Address, BindFailed, Scope.Scope> =>
   Effect.acquireRelease(listenOn(server, address, "DNS"), () => Effect.sync(() => void server.close()))
 
+/** A secured socket is half open where the one below is. */
 const SERVER_OPTIONS = { noDelay: true, allowHalfOpen: true }
 
 interface StreamServer {
@@ -70,7 +71,7 @@ export const serveTls = (
     context = contextOf()
   })
   const server = createServer(
-    { noDelay: true },
+    SERVER_OPTIONS,
     (socket) => accept(parts, { socket: secured(socket, context), transport: "tls" })
   )
   return listenScoped(server, address)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
+import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { connect as connectTls } from "node:tls"
@@ -166,6 +167,33 @@ describe("DNS over TLS", () => {
         socket.destroy()
       }
       assert.strictEqual(server.seen[0]?.client.transport, "tls")
+    }))
+
+  it.scoped("answers a client that closes its side after the question", () =>
+    Effect.gen(function*() {
+      const server = yield* startServer({ tls: [ANY_PORT], ...yield* certificateFiles })
+      const options = { port: server.port, host: "127.0.0.1", ca: TEST_CERTIFICATE, allowHalfOpen: true }
+      const [client, later] = [new StreamClient(connectTls(options)), new StreamClient(connectTls(options))]
+      client.send(questionFor("slow.bit"))
+      yield* eventually("the question is read", () => server.working() === 1)
+      client.socket.end()
+      yield* Effect.promise(() => once(client.socket, "finish"))
+      // The server has read the end before this answer.
+      later.send(questionFor("hot.bit"))
+      yield* eventually("the later answer", () => later.messages.length === 1)
+      later.socket.destroy()
+      yield* server.open
+      yield* eventually("the end", () => client.closed)
+      assert.lengthOf(client.messages, 1)
+    }))
+
+  it.scoped("closes a client that leaves in the middle of its handshake", () =>
+    Effect.gen(function*() {
+      const server = yield* startServer({ tls: [ANY_PORT], ...yield* certificateFiles })
+      const client = yield* connectTo(server.port)
+      yield* eventually("it is open", () => dnsConnections.value() >= 1)
+      client.socket.end()
+      yield* eventually("it is closed", () => client.closed)
     }))
 
   it.scoped("closes a client that never finishes its handshake, and one that speaks something else", () =>

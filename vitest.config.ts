@@ -40,6 +40,7 @@ const SLOW = [
   "desk/deskBrowser.test.ts",
   "dns/transfer/secondaries.test.ts",
   "dns/transfer/transferStreams.test.ts",
+  "dns/wire/message.test.ts",
   "examples/examples.test.ts",
   "http/FastLane.test.ts",
   "http/RpcServer.test.ts",

@@ -203,7 +203,7 @@ try {
   )
   assert.deepEqual(
     packed.sort(),
-    [...Object.keys(CHECKS), "own-daemon", "register", "replica", "webhook"].sort(),
+    [...Object.keys(CHECKS), "bit-site", "own-daemon", "register", "replica", "webhook"].sort(),
     "each example has a check"
   )
 

@@ -14,6 +14,7 @@ import { CommitSignal } from "../../src/names/CommitSignal.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { EMPTY } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { askWhile } from "../../test/support/askNames.ts"
 import { noTree } from "../../test/support/noTree.ts"
 
 // The responder of DNS over names in memory: everything of svcd but the chain and the file of the names.
@@ -47,7 +48,7 @@ const answersOf = (valueOf: ValueOf) =>
       }),
     height: Effect.succeed(HEIGHT),
     complete: Effect.succeed(true),
-    ask: (question) => question
+    ask: askWhile(() => true)
   })
 
 const COUNTERS = { answered: () => {}, took: () => {}, cacheHit: () => {}, cacheBytes: () => {} }

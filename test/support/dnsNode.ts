@@ -12,12 +12,12 @@ import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import type { ProofLevel } from "../../src/light/proof.ts"
 import type { SyncReport } from "../../src/light/syncReport.ts"
 import { SyncReporter } from "../../src/light/SyncReporter.ts"
-import { NamesIncomplete } from "../../src/names/errors.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { DataHealth } from "../../src/storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { blockAt, hashAt, text } from "../names/blocks.ts"
+import { askWhile } from "./askNames.ts"
 import { wire } from "./dnsZone.ts"
 import { noTree } from "./noTree.ts"
 
@@ -105,8 +105,7 @@ const answersOver = (db: Db, world: DnsWorld) =>
       ),
     height: Effect.map(db.cursor, (cursor) => cursor?.height ?? 0),
     complete: Effect.sync(() => world.complete),
-    ask: (question, denies) =>
-      Effect.filterOrFail(question, (answer) => !denies(answer) || world.complete, () => new NamesIncomplete())
+    ask: askWhile(() => world.complete)
   })
 
 export const COUNTED = { answered: () => {}, took: () => {}, cacheHit: () => {}, cacheBytes: () => {} }

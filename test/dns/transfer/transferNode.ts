@@ -16,6 +16,7 @@ import { SyncReporter } from "../../../src/light/SyncReporter.ts"
 import * as NameDb from "../../../src/names/NameDb.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { applyAll, blockAt, hashAt, type Operation, text } from "../../names/blocks.ts"
+import { askWhile } from "../../support/askNames.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { responderOptions } from "../../support/dnsNode.ts"
 import { noTree } from "../../support/noTree.ts"
@@ -62,7 +63,7 @@ const answersOver = (db: Db, world: World) =>
       ),
     height: Effect.map(db.cursor, (cursor) => cursor?.height ?? 0),
     complete: Effect.sync(() => world.complete),
-    ask: (question) => question
+    ask: askWhile(() => true)
   })
 
 export interface Primary {

@@ -4,12 +4,12 @@ import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { pageRequest } from "../../../src/http/Pages.ts"
 import { type NameAnswer, NameAnswers } from "../../../src/light/NameAnswers.ts"
 import type { ProofLevel } from "../../../src/light/proof.ts"
-import { NamesIncomplete } from "../../../src/names/errors.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { makeHostResolver } from "../../../src/rpc/methods/resolveAnswer.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { restResolve } from "../../../src/web/rest/restResolve.ts"
+import { askWhile } from "../../support/askNames.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
@@ -69,11 +69,7 @@ const provided = <A>(make: Effect.Effect<A, never, typeof NEEDED>, { complete = 
         height: Effect.succeed(HEIGHT),
         complete: Effect.succeed(complete),
         proofOfAbsence: () => proof,
-        ask: (question, denies) =>
-          Effect.flatMap(
-            question,
-            (answer) => denies(answer) && !complete ? new NamesIncomplete() : Effect.succeed(answer)
-          )
+        ask: askWhile(() => complete)
       })
     }).pipe(
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { DnsAsker } from "../dns/dnsClient.ts"
 import type { RandomQuestion } from "../dns/generatedNames.ts"
+import { nsdConf } from "../dns/nsdConf.ts"
 import { freeDnsPort, programOf } from "../dns/resolvers.ts"
 import { cpuSecondsOf, readProc } from "./cpuTime.ts"
 import { nextMessage } from "./nodeProcess.ts"
@@ -42,27 +43,6 @@ const treeOf = (pid: number): ReadonlyArray<number> => {
   return [pid, ...children === "" ? [] : children.split(" ").flatMap((child) => treeOf(Number(child)))]
 }
 
-const confOf = (directory: string, port: number): string =>
-  [
-    "server:",
-    `ip-address: 127.0.0.1@${port}`,
-    "server-count: 1",
-    "username: \"\"",
-    "chroot: \"\"",
-    `zonesdir: "${directory}"`,
-    "database: \"\"",
-    `pidfile: "${directory}/nsd.pid"`,
-    `xfrdfile: "${directory}/xfrd"`,
-    `zonelistfile: "${directory}/zones"`,
-    "rrl-ratelimit: 0",
-    "remote-control:",
-    "control-enable: no",
-    "zone:",
-    "name: bit",
-    "zonefile: bit.zone",
-    ""
-  ].join("\n")
-
 export interface NsdOptions {
   readonly directory: string
   /** Lines of the zone file below the SOA record. */
@@ -89,7 +69,8 @@ export const startNsd = async ({ directory, known, records }: NsdOptions): Promi
   mkdirSync(directory, { recursive: true })
   const port = await freeDnsPort()
   writeFileSync(join(directory, "bit.zone"), zoneOf(records))
-  writeFileSync(join(directory, "nsd.conf"), confOf(directory, port))
+  const conf = nsdConf({ directory, address: `127.0.0.1@${port}`, zones: { bit: "bit.zone" } })
+  writeFileSync(join(directory, "nsd.conf"), conf)
   const child = spawn(program, ["-d", "-c", join(directory, "nsd.conf")], { stdio: "ignore" })
   const { pid } = child
   const stop = async (): Promise<void> => {

@@ -18,7 +18,7 @@ import { EMPTY } from "../../src/protocol/bytes.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { noTree } from "../../test/support/noTree.ts"
-import { newSigner } from "../dns/memoryNode.ts"
+import { newSigner, PLAIN_RESPONDER } from "../dns/memoryNode.ts"
 import { openNames } from "./nameDb.ts"
 
 const [filename = ""] = process.argv.slice(2)
@@ -52,18 +52,10 @@ const answers = NameAnswers.layer(Effect.succeed(false)).pipe(
   Layer.provideMerge(openNames(filename))
 )
 
-const COUNTERS = { answered: () => {}, took: () => {}, cacheHit: () => {}, cacheBytes: () => {} }
-
-const responder = Responder.layer({
-  servers: [],
-  suffixes: [],
-  requireProof: "work",
-  ttl: 600,
-  version: "0",
-  serial: () => 1,
-  counters: COUNTERS,
-  signer: newSigner().signer
-}).pipe(Layer.provide(answers), Layer.provide(Layer.mock(SyncReporter, {})))
+const responder = Responder.layer({ ...PLAIN_RESPONDER, signer: newSigner().signer }).pipe(
+  Layer.provide(answers),
+  Layer.provide(Layer.mock(SyncReporter, {}))
+)
 
 const off = { tls: [], https: [], http: [], certificate: undefined, key: undefined, rate: undefined }
 

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { INSECURE_CHILD, SECURE_CHILD } from "./generatedNames.ts"
+import { nsdConf } from "./nsdConf.ts"
 import { programOf } from "./resolvers.ts"
 
 // NSD as the server of two delegated names, one signed by ldns. It needs port 53, as resolvers ask no other.
@@ -47,21 +48,8 @@ export const startChild = (directory: string): RunningChild | undefined => {
   const [, fields = ""] =
     / DS (.*)/.exec(execFileSync(toDs, ["-n", "-2", `${key}.key`], within).replaceAll("\t", " ")) ?? []
   const [tag, algorithm, kind, ...digest] = fields.trim().split(/\s+/)
-  const lines = [
-    "server:",
-    `ip-address: ${ADDRESS}`,
-    "username: \"\"",
-    "chroot: \"\"",
-    `zonesdir: "${directory}"`,
-    "database: \"\"",
-    `pidfile: "${directory}/nsd.pid"`,
-    `xfrdfile: "${directory}/xfrd"`,
-    `zonelistfile: "${directory}/zones"`,
-    "remote-control:",
-    "control-enable: no",
-    ...zones.flatMap((zone) => ["zone:", `name: ${zone}`, `zonefile: ${zone}${zone === secure ? ".signed" : ""}`])
-  ]
-  writeFileSync(join(directory, "nsd.conf"), `${lines.join("\n")}\n`)
+  const files = Object.fromEntries(zones.map((zone) => [zone, zone === secure ? `${zone}.signed` : zone]))
+  writeFileSync(join(directory, "nsd.conf"), nsdConf({ directory, address: ADDRESS, zones: files }))
   const child = spawn(nsd, ["-d", "-c", join(directory, "nsd.conf")], { stdio: "ignore" })
   const base64 = Buffer.from(digest.join(""), "hex").toString("base64")
   return {

@@ -51,7 +51,16 @@ const answersOf = (valueOf: ValueOf) =>
     ask: askWhile(() => true)
   })
 
-const COUNTERS = { answered: () => {}, took: () => {}, cacheHit: () => {}, cacheBytes: () => {} }
+/** A responder of the one zone that counts nothing. */
+export const PLAIN_RESPONDER: Responder.ResponderOptions = {
+  servers: [],
+  suffixes: [],
+  requireProof: "work",
+  ttl: 600,
+  version: "0",
+  serial: () => 1,
+  counters: { answered: () => {}, took: () => {}, cacheHit: () => {}, cacheBytes: () => {} }
+}
 
 /** A new key, and the zone's signer with it. */
 export const newSigner = (): { readonly signer: ZoneSigner; readonly key: ZoneKey } => {
@@ -69,17 +78,7 @@ export interface MemoryNode {
 }
 
 export const memoryResponder = ({ forwarder, signer, valueOf }: MemoryNode): Layer.Layer<Responder.Responder> =>
-  Responder.layer({
-    servers: [],
-    suffixes: [],
-    requireProof: "work",
-    ttl: 600,
-    version: "0",
-    serial: () => 1,
-    counters: COUNTERS,
-    signer,
-    forwarder
-  }).pipe(
+  Responder.layer({ ...PLAIN_RESPONDER, signer, forwarder }).pipe(
     Layer.provide(answersOf(valueOf)),
     Layer.provide(DataHealth.layer),
     Layer.provide(LightPart.layerWhole),

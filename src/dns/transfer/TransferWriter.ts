@@ -9,7 +9,7 @@ const MESSAGE_BYTES = 0x4000
 export interface TransferHead {
   readonly id: number
   /** Only the first message has it (RFC 5936, section 2.2). */
-  readonly question: AskedQuestion
+  readonly question: AskedQuestion | undefined
   /** Bytes to leave free in each message, for TSIG. */
   readonly spare: number
 }

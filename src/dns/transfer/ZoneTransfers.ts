@@ -8,7 +8,7 @@ import type { DnsTransferRule } from "../../config/dnsKinds.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
@@ -16,10 +16,10 @@ import type { Transfers } from "../parts.ts"
 import type { DnsQuery } from "../query.ts"
 import { answerLimit } from "../reply.ts"
 import type { DnsClient, DnsReply } from "../Responder.ts"
-import { FLAGS, HEADER_BYTES, META_TYPES, type RcodeName, RCODES } from "../wire/codes.ts"
+import { FLAGS, META_TYPES, type RcodeName, RCODES } from "../wire/codes.ts"
 import { readMessage } from "../wire/message.ts"
 import { MessageWriter } from "../wire/MessageWriter.ts"
-import type { WireName } from "../wire/name.ts"
+import { askedQuestion } from "../wire/response.ts"
 import type { Apex } from "../zone/apex.ts"
 import { Secondaries, type Secondary, type TransferKind } from "./Secondaries.ts"
 import { isEarlierSerial, rowOfBlock } from "./serials.ts"
@@ -62,15 +62,9 @@ const SERIAL_WAIT = "1 second"
 
 const writer = new MessageWriter()
 
-const questionOf = ({ bytes, question, questionEnd }: DnsQuery) => ({
-  asked: binaryString(bytes.subarray(HEADER_BYTES, questionEnd - 4)) as WireName,
-  type: question.type,
-  class: question.class
-})
-
 /** An answer without records. */
 const bare = (query: DnsQuery, rcode: RcodeName, flags = 0): Uint8Array =>
-  writer.start({ id: query.id, flags: FLAGS.QR | flags | RCODES[rcode], question: questionOf(query) }).bytes()
+  writer.start({ id: query.id, flags: FLAGS.QR | flags | RCODES[rcode], question: askedQuestion(query) }).bytes()
 
 const message = (bytes: Bytes): DnsReply => ({ _tag: "Message", bytes })
 
@@ -205,7 +199,7 @@ const make = (
       const spare = chain === undefined ? 0 : tsigBytes(chain.key)
       return Stream.unwrapScoped(Effect.gen(function*() {
         yield* Effect.acquireRelease(places.take(1), () => places.release(1))
-        const writer = new TransferWriter({ id: query.id, question: questionOf(query), spare })
+        const writer = new TransferWriter({ id: query.id, question: askedQuestion(query), spare })
         const sending = answers.fromWindow() ? Effect.sync(() => ofWindow(query, writer)) : ofChain(query, writer)
         return Stream.unwrapScoped(
           Effect.map(sending, (sent) => Stream.concat(sent.messages, Stream.execute(noteSent(client, sent))))

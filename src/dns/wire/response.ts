@@ -1,7 +1,7 @@
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import type { RecordSet } from "../records.ts"
 import { FLAGS, HEADER_BYTES, MAX_MESSAGE_BYTES } from "./codes.ts"
-import { MessageWriter, type OptRecord, writeOpt } from "./MessageWriter.ts"
+import { type AskedQuestion, MessageWriter, type OptRecord, writeOpt } from "./MessageWriter.ts"
 import type { WireName } from "./name.ts"
 import { WireWriter } from "./WireWriter.ts"
 
@@ -39,7 +39,8 @@ const COPIED_FLAGS = 0x7800 | FLAGS.RD | FLAGS.CD
 
 const u16 = (bytes: Bytes, at: number): number => (bytes[at] ?? 0) << 8 | (bytes[at + 1] ?? 0)
 
-const questionOf = ({ bytes, questionEnd }: AskedBytes) =>
+/** The question in the letters of the query; `undefined` if the answer repeats none. */
+export const askedQuestion = ({ bytes, questionEnd }: AskedBytes): AskedQuestion | undefined =>
   questionEnd === HEADER_BYTES ? undefined : {
     asked: binaryString(bytes.subarray(HEADER_BYTES, questionEnd - 4)) as WireName,
     type: u16(bytes, questionEnd - 4),
@@ -52,7 +53,7 @@ const writer = new MessageWriter()
 export const writeResponse = (parts: ResponseParts): ResponseBody => {
   const { additional, answer, authority, query } = parts
   const flags = FLAGS.QR | (u16(query.bytes, 2) & COPIED_FLAGS) | parts.flags | (parts.rcode & 15)
-  const question = questionOf(query)
+  const question = askedQuestion(query)
   writer.start({ id: u16(query.bytes, 0), flags, question }, parts.limit)
   const fits = answer.every((set) => writer.set("answer", set)) &&
     authority.every((set) => writer.set("authority", set)) &&

@@ -35,6 +35,9 @@ const WORDS: ErrorWords = new Map([
   ["ETIMEDOUT", "no answer in time"]
 ])
 
+/** For a file that someone named. */
+export const MISSING_FILE: ErrorWords = new Map([["ENOENT", "there is no such file"]])
+
 const NO_WORDS: ErrorWords = new Map()
 
 /** `own` has texts for codes whose meaning depends on the program, such as a missing file. Unknown codes stay. */

@@ -1,7 +1,7 @@
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Question } from "./answer.ts"
 
-/** A DNS query as the responder has read it: one question, and at most OPT and TSIG behind it. */
+/** A DNS query that the responder has read. It has one question, and may have OPT and TSIG after it. */
 export interface DnsQuery {
   /** The whole message. */
   readonly bytes: Bytes

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
-import { codeOf, type ErrorWords, reasonOf, systemCode } from "../base/errorCode.ts"
+import { codeOf, MISSING_FILE, reasonOf, systemCode } from "../base/errorCode.ts"
 import { ImportFailed } from "../chain/errors.ts"
 import { expandSource, openSource } from "../chain/import/importSource.ts"
 import { SnapshotReader } from "../chain/snapshot/SnapshotReader.ts"
@@ -10,12 +10,10 @@ import { paramsOf } from "../consensus/params.ts"
 import { displayHash, equal } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 
-const MISSING: ErrorWords = new Map([["ENOENT", "there is no such file"]])
-
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({
     try: work,
-    catch: (cause) => new ImportFailed({ file, reason: reasonOf(codeOf(cause), MISSING), code: systemCode(cause) })
+    catch: (cause) => new ImportFailed({ file, reason: reasonOf(codeOf(cause), MISSING_FILE), code: systemCode(cause) })
   })
 
 const checkBlocks = (path: string): Effect.Effect<void, ImportFailed> =>

@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { createSecureContext } from "node:tls"
-import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { codeOf, MISSING_FILE, reasonOf } from "../../base/errorCode.ts"
 import { readGivenNow } from "../../base/givenFile.ts"
 import { shownPath } from "../../base/safeText.ts"
 
@@ -37,11 +37,7 @@ const LARGEST_FILE = 1_048_576
 const readFile = (path: string): Either.Either<Buffer, DnsCertificateUnusable> =>
   Either.try({
     try: () => readGivenNow(path, LARGEST_FILE),
-    catch: (error) =>
-      new DnsCertificateUnusable({
-        path,
-        reason: reasonOf(codeOf(error), new Map([["ENOENT", "there is no such file"]]))
-      })
+    catch: (error) => new DnsCertificateUnusable({ path, reason: reasonOf(codeOf(error), MISSING_FILE) })
   })
 
 const readPair = ({ certificate, key: keyPath }: CertificateFiles): Either.Either<KeyPair, DnsCertificateUnusable> =>

@@ -37,8 +37,8 @@ export interface ZoneSerialsOptions {
   /** `undefined` keeps the serials in memory. */
   readonly filename: string | undefined
   /**
-   * What the records depend on besides the names. With another text than before, serials go on, and nothing is told
-   * about changes since an earlier one.
+   * What the records depend on besides the names. If the text changes, the serials continue, and secondaries take the
+   * whole zone.
    */
   readonly made: string
   readonly tip: Effect.Effect<ZoneTip, StorageFailure>

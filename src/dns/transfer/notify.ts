@@ -39,7 +39,7 @@ export interface NotifyOptions {
 /** Between two messages to a secondary, and for its answer. */
 const GAP = Duration.seconds(2)
 
-/** How often a serial is told to a secondary that does not answer, which asks by itself after the SOA's refresh. */
+/** Notices of one serial to a secondary that does not answer. Secondaries ask on their own after the SOA's refresh. */
 const ATTEMPTS = 5
 
 const writer = new MessageWriter()
@@ -152,7 +152,7 @@ export const notifySecondaries = (
         yield* Effect.logDebug("a secondary does not answer notices of serials", { host, serial })
       })
 
-    /** A serial that comes while an older one is told takes its place. */
+    /** A newer serial replaces one that is still being sent. */
     return Effect.iterate(-1, {
       while: () => true,
       body: (known) =>

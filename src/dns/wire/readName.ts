@@ -8,7 +8,7 @@ const POINTER_BITS = 0xc0
 /** No name of 127 labels needs more. The bound is for pointers that lead to pointers. */
 const MAX_JUMPS = 127
 
-/** A name in the letters of the message, and the offset behind it. */
+/** A name in the letters of the message, and the offset after it. */
 export interface NameRead {
   readonly name: WireName
   readonly end: number

@@ -64,7 +64,7 @@ export const writeResponse = (parts: ResponseParts): ResponseBody => {
 
 const tail = new WireWriter()
 
-/** The answer to one query: the body with its id, letters and flags, and OPT behind it. */
+/** The answer to one query. It is the body with the id, letters and flags of the query, followed by OPT. */
 export const responseTo = (
   { bytes, questionEnd }: AskedBytes,
   body: ResponseBody,

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { open } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
+import { MISSING_FILE } from "../../base/errorCode.ts"
 import { readGiven } from "../../base/givenFile.ts"
 import { shownPath } from "../../base/safeText.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
@@ -88,7 +89,7 @@ export const readPsbt = (
     const bytes = yield* io(
       { file: file === STDIN ? "standard input" : shownPath(file), doing: "reading" },
       () => file === STDIN ? readStream(stdin()) : readGiven(file, MOST_BYTES),
-      new Map([["ENOENT", "there is no such file"]])
+      MISSING_FILE
     )
     const found = decoded(bytes)
     if ("error" in found) return yield* refusedFile(file)(found.error)

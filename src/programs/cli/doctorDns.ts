@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Address, formatHostPort, isLoopback } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { readGivenNow } from "../../base/givenFile.ts"
 import { spanText } from "../../base/quantities.ts"
 import { secureRandom } from "../../base/random.ts"
 import { type ConnectionSettings, reachable } from "../../config/connection.ts"
@@ -14,7 +15,7 @@ import type { DnsSettings } from "../../config/dnsOptions.ts"
 import type { SettingsInput } from "../../config/gather.ts"
 import type { AskFailed } from "../../dns/forward/AskFailed.ts"
 import { type AskServer, plainServer, tcpServer, tlsServer } from "../../dns/forward/askServer.ts"
-import { isKeyFileName, readKeyFile } from "../../dns/sign/keyFile.ts"
+import { isKeyFileName, LONGEST_KEY_FILE, readKeyFile } from "../../dns/sign/keyFile.ts"
 import { FLAGS, RCODES } from "../../dns/wire/codes.ts"
 import type { DnsMessage } from "../../dns/wire/message.ts"
 import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
@@ -93,7 +94,7 @@ const signedCheck = (address: Address): Effect.Effect<Check> =>
 const keyTimes = (directory: string): ReadonlyArray<number | undefined> | undefined => {
   try {
     return readdirSync(directory).filter(isKeyFileName).map((file) => {
-      const key = readKeyFile(readFileSync(join(directory, file), "utf8"), BIT_ORIGIN)
+      const key = readKeyFile(readGivenNow(join(directory, file), LONGEST_KEY_FILE).toString("utf8"), BIT_ORIGIN)
       return typeof key === "string" ? undefined : key.created
     })
   } catch {

@@ -1,0 +1,124 @@
+import type * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Layer from "effect/Layer"
+import type { Random } from "../../src/base/random.ts"
+import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
+import type { NodeServices } from "../../src/node/layers/node.ts"
+import type { Arguments, Drawing, DrawnStep, NodePlan, Plan } from "./plan.ts"
+
+/** What actors and properties see of a world. */
+
+/** The node was killed or stopped before it had an answer. */
+export class NodeGone extends Data.TaggedError("NodeGone")<{ readonly node: string }> {
+  override get message(): string {
+    return `the node ${this.node} is down`
+  }
+}
+
+/** `lost`: it ended by itself, which is a failure unless a fault of the disk was injected. */
+export type NodeState = "down" | "lost" | "opening" | "running" | "stopping"
+
+/** One svcd of the world, through its stops, kills and starts. */
+export interface WorldNode {
+  readonly plan: NodePlan
+  readonly name: string
+  readonly state: NodeState
+  /** Starts so far. Another number means that the node lost its memory meanwhile. */
+  readonly life: number
+  /** The directory of this life; a kill goes on with a copy at another place. */
+  readonly directory: string
+  /** While it runs. */
+  readonly services: Context.Context<NodeServices> | undefined
+  /** The time of day of its machine, in milliseconds since 1970. */
+  readonly time: () => number
+  /** Runs in the node, as a call of its RPC would; the end of the node ends it. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, NodeServices>) => Effect.Effect<A, E | NodeGone>
+  /**
+   * Looks into a running node between two tasks, without virtual time. `undefined` if the node does not run, or
+   * something would have to wait.
+   */
+  readonly look: <A, E>(effect: Effect.Effect<A, E, NodeServices>) => Exit.Exit<A, E> | undefined
+  /** Starts a node that is down, and waits until it runs. `options` differ from those of the plan until the next start. */
+  readonly start: (options?: NodePlan["options"]) => Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
+  /** Ends it as SIGTERM does. */
+  readonly stop: Effect.Effect<void>
+  /** Ends it as SIGKILL does: its files stay as they are between two tasks, and nothing of it runs on. */
+  readonly kill: Effect.Effect<void>
+}
+
+/** The network between the nodes. */
+export interface WorldNetwork {
+  /** What connects one host. */
+  readonly layerOf: (host: string) => Layer.Layer<never>
+  /** The host is killed: its connections are half-open, and its listener is gone. */
+  readonly vanish: (host: string) => void
+  /** Ends all faults. */
+  readonly heal: () => void
+}
+
+export interface World {
+  readonly plan: Plan
+  readonly nodes: ReadonlyArray<WorldNode>
+  /** Throws for an unknown name. */
+  readonly node: (name: string) => WorldNode
+  readonly network: WorldNetwork
+  /** Virtual milliseconds since the beginning, with fractions. */
+  readonly now: () => number
+  /** The correct time of day, in milliseconds since 1970. */
+  readonly time: () => number
+  /** Tasks so far. */
+  readonly tasks: () => number
+  /** Whether faults may still happen. Actors stop disturbing when it ends. */
+  readonly disturbed: () => boolean
+  /** A line for the events before a failure, and for the hash of the run. */
+  readonly note: (event: string, facts?: Facts) => void
+  /** Ends the run as a failure. */
+  readonly fail: (failure: WorldFailure) => void
+}
+
+export type Facts = { readonly [key: string]: boolean | number | string | undefined }
+
+export interface WorldFailure {
+  /** The property or guard that failed: stable, for counting failures of one kind. */
+  readonly what: string
+  readonly reason: string
+  readonly stack?: string | undefined
+}
+
+/** What an action gets besides the world. */
+export interface Act {
+  readonly arguments: Arguments
+  /** Of this step alone. */
+  readonly random: Random
+}
+
+/** Runs in a fiber of its own, in virtual time. A failure is expected (a node may be down); a defect fails the run. */
+export type Action = (act: Act) => Effect.Effect<void, unknown>
+
+/** Who does something to the nodes: a miner, an owner of names, an operator, the weather. */
+export interface Actor {
+  readonly name: string
+  readonly draw: (drawing: Drawing) => ReadonlyArray<DrawnStep>
+  /** The actions by name, with the state of this run. */
+  readonly act: (world: World) => Readonly<Record<string, Action>>
+  /** Called when faults must end: repair what this actor disturbed. */
+  readonly heal?: (world: World) => Effect.Effect<void>
+}
+
+/** What must hold. Each function returns what is wrong, if anything. */
+export interface Property {
+  readonly name: string
+  readonly check: (world: World) => Checks
+}
+
+/** The checks of one run, with what they remember. */
+export interface Checks {
+  /** Tasks between two calls of `always`; 100 by default. */
+  readonly every?: number
+  /** At a boundary of tasks. Must not change the nodes. */
+  readonly always?: () => string | undefined
+  /** After the world healed. */
+  readonly finally?: () => Effect.Effect<string | undefined>
+}

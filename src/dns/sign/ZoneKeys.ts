@@ -25,13 +25,13 @@ export class DnssecOff extends Schema.TaggedError<DnssecOff>()("DnssecOff", {}, 
   }
 }
 
-/** A roll-over begins when the one before has ended. */
+/** A rollover begins when the one before has ended. */
 export class RollUnderWay extends Schema.TaggedError<RollUnderWay>()("RollUnderWay", {
   /** Seconds since 1970. */
   until: Schema.Int
 }, lasting(409)) {
   override get message(): string {
-    return `a roll-over of the zone's key is under way until ${
+    return `a rollover of the zone's key is under way until ${
       new Date(1000 * this.until).toISOString().slice(0, 10)
     }: start the next one after that`
   }

@@ -1,7 +1,7 @@
 import type { ZoneKey } from "./zoneKey.ts"
 
 /**
- * The roll-over of the zone's key, such that resolvers which trust the old key come to trust the new one by themselves
+ * The rollover of the zone's key, such that resolvers which trust the old key come to trust the new one by themselves
  * (RFC 5011). It follows from the times at which the keys were made, so no step is ever missed while the node is off.
  *
  *   day           0                30               45                75
@@ -54,7 +54,7 @@ export const keysAt = (keys: ReadonlyArray<ZoneKey>, now: number): ReadonlyArray
     return { key, ...phaseBefore(sorted[i + 1], now) }
   })
 
-/** When the roll-over under way ends, as the old key leaves the zone, in seconds since 1970; `undefined` without one. */
+/** When the rollover under way ends, as the old key leaves the zone, in seconds since 1970; `undefined` without one. */
 export const rollEnd = (keys: ReadonlyArray<ZoneKey>, now: number): number | undefined => {
   if (keys.length < 2) return undefined
   const newest = Math.max(...keys.map(({ created }) => created))

@@ -418,7 +418,7 @@ export const CLI_COMMANDS = {
     words: "[list|show|roll]",
     takes: [0, 1],
     description: "list the DNSSEC keys of the zone bit, show what resolvers need to trust them, or replace the key",
-    details: "roll begins a roll-over as in RFC 5011: the new key signs after 30 days.",
+    details: "roll begins a rollover as in RFC 5011: the new key signs after 30 days.",
     options: SHARED
   },
   lint: {

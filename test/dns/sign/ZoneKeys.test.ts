@@ -23,7 +23,7 @@ const keyMade = (created: number): ZoneKey => zoneKeyOf(newKeySecret(), created)
 
 const phasesAt = (keys: ReadonlyArray<ZoneKey>, day: number) => keysAt(keys, day * DAY).map(({ phase }) => phase)
 
-describe("the roll-over of a key", () => {
+describe("the rollover of a key", () => {
   const old = keyMade(0)
   const next = keyMade(100 * DAY)
 
@@ -184,7 +184,7 @@ describe("the files of keys", () => {
       assert.deepStrictEqual(readdirSync(directory), [file])
     }))
 
-  it.scoped("a roll-over makes a second key, refuses a third, and goes on across restarts", () =>
+  it.scoped("a rollover makes a second key, refuses a third, and goes on across restarts", () =>
     Effect.gen(function*() {
       const directory = join(yield* temporaryDirectory, "dns")
       yield* TestClock.setTime(1_900_000_000_000)

@@ -34,11 +34,11 @@ export const ROLLDNSKEY = contract({
   writes: true,
   group: "Names",
   summary:
-    "Begins a roll-over of the DNSSEC key of the zone bit. The new key is published at once, signs after 30 days, and resolvers " +
+    "Begins a rollover of the DNSSEC key of the zone bit. The new key is published at once, signs after 30 days, and resolvers " +
     "that follow RFC 5011 come to trust it by themselves. The old key is revoked 15 days later, and removed after 30 more. " +
     "Returns all keys.",
   params: {},
   results: [{ schema: Schema.Array(KEY) }],
   examples: [[]],
-  errors: [UNSIGNED, "-1 a roll-over of the zone's key is under way until <date>: start the next one after that"]
+  errors: [UNSIGNED, "-1 a rollover of the zone's key is under way until <date>: start the next one after that"]
 })

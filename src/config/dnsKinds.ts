@@ -34,6 +34,24 @@ export const hostKind: OptionKind<HostText> = {
   )
 }
 
+/** Fits into one string of a TXT record and beside an answer of 1,232 bytes. */
+const LONGEST_ID = 64
+const SERVER_ID = /^[!-~](?:[ -~]*[!-~])?$/
+
+/** A server's name of itself (RFC 4892, RFC 5001). */
+export const serverIdKind: OptionKind<string> = {
+  placeholder: "TEXT",
+  toml: "string",
+  schema: fromText(
+    () => Schema.String,
+    (given) =>
+      given.length <= LONGEST_ID && SERVER_ID.test(given)
+        ? Either.right(given)
+        : Either.left(`${quoted(given.slice(0, 2 * LONGEST_ID))} is not 1 to ${LONGEST_ID} printable ASCII characters`),
+    (id) => id
+  )
+}
+
 const addressSchema = (): Schema.Schema<Address> => Schema.Struct({ host: Schema.String, port: Schema.Int })
 
 /** `IP`, `IP:PORT` or `[IPV6]:PORT`. */

@@ -27,6 +27,7 @@ describe("the options of DNS", () => {
       "-dns=[::1]:5391",
       "-dnsns=NS1.example.net.",
       "-dnssuffix=example.org",
+      "-dnsid=ns1 of two",
       "-dnscert=c.pem",
       "-dnskey=/k.pem",
       "-dnstls=:853",
@@ -37,6 +38,7 @@ describe("the options of DNS", () => {
       listen: [{ host: "127.0.0.1", port: 5391 }, { host: "::1", port: 5391 }],
       servers: ["ns1.example.net."],
       suffixes: ["example.org."],
+      id: "ns1 of two",
       certificate: "/place/c.pem",
       key: "/k.pem",
       tls: [{ host: "", port: 853 }],
@@ -51,7 +53,10 @@ describe("the options of DNS", () => {
     ["-dnsforward=dns.example.org", ["-dnsforward", "dns.example.org"]],
     ["-dnsallow=10.0.0.0/33", ["-dnsallow", "10.0.0.0/33"]],
     ["-dnstransfer=secondary", ["-dnstransfer", "secondary"]],
-    ["-dnsttl=604801", ["-dnsttl", "604801"]]
+    ["-dnsttl=604801", ["-dnsttl", "604801"]],
+    ["-dnsid=näme", ["-dnsid", "\"näme\"", "1 to 64"]],
+    ["-dnsid= ns1", ["-dnsid", "\" ns1\""]],
+    [`-dnsid=${"n".repeat(65)}`, ["-dnsid", "1 to 64 printable"]]
   ])("%s is refused with its value", (flag, parts) => {
     const problems = problemsOf([flag]).join("\n")
     for (const part of parts) assert.include(problems, part)

@@ -75,6 +75,7 @@ const DAEMON_OPTIONS = [
   "dns",
   "dnsns",
   "dnssuffix",
+  "dnsid",
   "dnssec",
   "dnsrequireproof",
   "dnsttl",

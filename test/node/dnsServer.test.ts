@@ -52,6 +52,24 @@ describe("DnsServer.layer", () => {
       assert.isAtLeast(yield* Effect.provide(again, Layer.provideMerge(served, names(dataDir))), first)
     }))
 
+  it.scopedLive("warns that a proxy in front of a resolver has to name its clients", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* copyOf(filled)
+      const logged: Array<unknown> = []
+      const log = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ logLevel, message }) => void (logLevel._tag === "Warning" && logged.push(message)))
+      )
+      const http = { listen: [], http: ["127.0.0.1:0"] }
+      const served = (options: Parameters<typeof DnsServer.layer>[0]) =>
+        Effect.provide(DnsServer, Layer.provideMerge(Layer.provide(DnsServer.layer(options), log), names(dataDir)))
+      yield* served(http)
+      assert.deepStrictEqual(logged, [])
+      yield* served({ ...http, forward: ["192.0.2.1"] })
+      assert.lengthOf(logged, 1)
+      assert.include(String(logged[0]), "X-Forwarded-For")
+    }))
+
   it.scopedLive("says which option is wrong", () =>
     Effect.gen(function*() {
       const dataDir = yield* copyOf(filled)

@@ -29,6 +29,11 @@ const counters: DnsCounters = {
   cacheBytes: (bytes) => Metrics.dnsCacheBytes.set(bytes)
 }
 
+/** Only the proxy can tell svcd who its clients are (`serve/https.ts`). */
+const OPEN_PROXY =
+  "the proxy in front of -dnshttp must set X-Forwarded-For: without it, svcd takes the proxy's clients for " +
+  "callers on this machine, and -dnsforward resolves any name for them"
+
 const keysOf = ({ dns }: Settings, directory: string) =>
   dns.dnssec ? ZoneKeys.layer({ zone: BIT_ORIGIN, directory }) : ZoneKeys.layerUnsigned
 
@@ -62,6 +67,7 @@ const responderOf = (settings: Settings, transfers: Transfers | undefined) =>
       requireProof: dns.requireProof,
       ttl: dns.ttl,
       version: `svcd ${version}`,
+      serverId: dns.id,
       serial,
       signer,
       forwarder: yield* forwarderOf(settings),
@@ -75,6 +81,10 @@ const serving = (settings: Settings) =>
     const { add } = yield* Samples
     const { serial } = yield* ZoneSerials.ZoneSerials
     const { list, signer } = yield* ZoneKeys.ZoneKeys
+    const { forward, http } = settings.dns
+    if (http.length > 0 && forward.length > 0) {
+      yield* Effect.annotateLogs(Effect.logWarning(OPEN_PROXY), "subsystem", "dns")
+    }
     const transfers = yield* transfersOf(settings)
     const listening = Server.layer(settings.dns).pipe(Layer.provide(responderOf(settings, transfers)))
     const { addresses } = Context.get(yield* Layer.build(listening), Server.DnsServer)

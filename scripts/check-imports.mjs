@@ -1,11 +1,12 @@
-// Checks that imports in src point one way and in no circle, what each folder imports from outside, and that each
-// exported name and each _tag is in one file. Usage: check-imports.mjs [root]
+// Checks that imports in src point one way and in no circle, what each folder imports from outside, that none goes round a
+// seam (seams.mjs), and that each exported name and each _tag is in one file. Usage: check-imports.mjs [root]
 
 import { existsSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readModule, sourcesUnder } from "./importGraph.mjs"
+import { faultOfSeam } from "./seams.mjs"
 
 /** The folders of src in the order of the data flow: each imports only from those before it. */
 const ORDER = [
@@ -129,12 +130,13 @@ const faultInside = (imported) => {
   return undefined
 }
 
-const faultOutside = ({ file, target }) => {
+const faultOutside = (imported) => {
+  const { file, target } = imported
   if (/^(effect|@effect\/[^/]+)$/.test(target)) return "loads the whole package: import its modules one by one"
   const builtin = isBuiltin(target)
   const name = packageOf(target)
   if (!builtin && packages[name] === undefined) return `${name} is not among the packages of package.json`
-  if (!isPure(file) || isCorePackage(name) || NATIVE_DOORS.includes(file)) return undefined
+  if (!isPure(file) || isCorePackage(name) || NATIVE_DOORS.includes(file)) return faultOfSeam(imported)
   return "the core takes nothing from outside but @noble/* and @scure/base"
 }
 

@@ -10,7 +10,10 @@ export const sourcesUnder = (folder) =>
     .filter((file) => file.endsWith(".ts"))
     .sort()
 
-/** What a node of the syntax tree imports: the node of the path, whether the import exists at run time, and whether only on use. */
+/**
+ * What a node of the syntax tree imports: the node of the path, whether the import exists at run time, whether only on
+ * use, and its names, types aside; `undefined` for all.
+ */
 const importOf = (node) => {
   if (ts.isImportDeclaration(node)) {
     const clause = node.importClause
@@ -18,7 +21,12 @@ const importOf = (node) => {
     const typesOnly = clause?.isTypeOnly === true ||
       (clause?.name === undefined && named !== undefined && ts.isNamedImports(named) && named.elements.length > 0 &&
         named.elements.every((element) => element.isTypeOnly))
-    return { specifier: node.moduleSpecifier, typesOnly }
+    const names = clause?.name === undefined && named !== undefined && ts.isNamedImports(named)
+      ? named.elements.filter((element) => !element.isTypeOnly).map((element) =>
+        (element.propertyName ?? element.name).text
+      )
+      : undefined
+    return { specifier: node.moduleSpecifier, typesOnly, names }
   }
   if (ts.isExportDeclaration(node)) return { specifier: node.moduleSpecifier, typesOnly: node.isTypeOnly }
   if (ts.isImportTypeNode(node)) return { specifier: node.argument.literal, typesOnly: true }
@@ -49,10 +57,10 @@ export const readModule = (path) => {
   const imports = []
   const urls = []
   const visit = (node) => {
-    const { onUse = false, specifier, typesOnly } = importOf(node) ?? {}
+    const { names, onUse = false, specifier, typesOnly } = importOf(node) ?? {}
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
       const line = tree.getLineAndCharacterOfPosition(specifier.getStart(tree)).line + 1
-      imports.push({ line, target: specifier.text, typesOnly, onUse })
+      imports.push({ line, target: specifier.text, typesOnly, onUse, names })
     }
     const url = urlOf(node)
     if (url !== undefined) urls.push(url)

@@ -4,11 +4,10 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { createServer, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
 import { fewATurn } from "../base/fewATurn.ts"
-import { type BindFailed, listenOn } from "../base/listening.ts"
+import type { BindFailed } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../base/random.ts"
 import type { Grant } from "../config/permissions.ts"
@@ -23,6 +22,7 @@ import { addNode, call, type Net, type PeerManagerOptions } from "./connect/net.
 import { PermissionRules } from "./connect/permissions.ts"
 import { nodeAddress, service } from "./connect/service.ts"
 import { slotLimits } from "./connect/slots.ts"
+import { type PeerStream, Transport } from "./connect/Transport.ts"
 import { Pace } from "./peer/Pace.ts"
 import { OUTBOX_LIMITS } from "./peer/PeerConnection.ts"
 import { ownTime } from "./peer/threadTime.ts"
@@ -35,26 +35,18 @@ import { isLocal } from "./wire/netGroup.ts"
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
-/** Listens while the scope is open. `accept` owns each socket. Returns the bound address and port. */
-const listen = (
-  address: Address,
-  accept: (socket: Socket) => void
-): Effect.Effect<Address, BindFailed, Scope.Scope> =>
-  Effect.gen(function*() {
+/** The system delivers all pending connections at once, and each takes a millisecond. */
+const inTurns = (accept: (stream: PeerStream) => void): Effect.Effect<typeof accept, never, Scope.Scope> =>
+  Effect.suspend(() => {
     const line = fewATurn(ACCEPTED_A_TURN)
     let closed = false
-    // The system delivers all pending connections at once, and each takes a millisecond.
-    const server = createServer({ noDelay: true }, (socket) => {
-      // An error without a listener would end the process.
-      socket.on("error", () => {})
-      if (line.length >= MOST_WAITING) return void socket.destroy()
-      line.add(() => closed ? void socket.destroy() : accept(socket))
-    })
-    // Each connection has its own owner, so closing does not wait for them.
-    return yield* Effect.acquireRelease(listenOn(server, address, "peers"), () =>
+    const add = (stream: PeerStream): void => {
+      if (line.length >= MOST_WAITING) return void stream.destroy()
+      line.add(() => closed ? void stream.destroy() : accept(stream))
+    }
+    return Effect.acquireRelease(Effect.succeed(add), () =>
       Effect.sync(() => {
         closed = true
-        server.close()
       }))
   })
 
@@ -86,7 +78,7 @@ const accepting = (
       rules: net.rules,
       grant
     }
-    return (socket: Socket): void => {
+    return (socket: PeerStream): void => {
       const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
       if (admission?.type === "admitted") {
         net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))
@@ -102,8 +94,8 @@ const accepting = (
 }
 
 const listenAll = (
-  options: PeerManagerOptions,
-  acceptFor: (grant: Grant | undefined) => (socket: Socket) => void
+  { options }: Net,
+  acceptFor: (grant: Grant | undefined) => (socket: PeerStream) => void
 ): Effect.Effect<ReadonlyArray<Address>, BindFailed, Scope.Scope> =>
   Effect.forEach(
     [
@@ -113,7 +105,8 @@ const listenAll = (
       )
     ],
     ({ address, grant }) =>
-      listen(address, acceptFor(grant)).pipe(
+      inTurns(acceptFor(grant)).pipe(
+        Effect.flatMap((accept) => Effect.flatMap(Transport, (transport) => transport.listen(address, accept))),
         Effect.tap((bound) => Effect.logInfo("listening for peers", { address: formatHostPort(bound) }))
       )
   )
@@ -125,7 +118,7 @@ const seedingOf = (net: Net, random: Random): SeedingOptions => {
     network: options.network,
     book: store.book,
     random,
-    resolve: options.resolve ?? lookUp,
+    resolve: lookUp,
     proxied: options.proxies.names !== undefined,
     seedNodes: options.seedNodes.flatMap((node) => nodeAddress(node, defaultP2pPort) ?? []),
     force: options.forceDnsSeed,
@@ -266,7 +259,7 @@ const make = (
     }
     const [bound] = limits.inbound === 0
       ? []
-      : yield* listenAll(options, accepting(net, { handlers, random, now }))
+      : yield* listenAll(net, accepting(net, { handlers, random, now }))
     return service(net, handlers, {
       bound,
       totals,

@@ -301,7 +301,7 @@ describe("PeerManager: automatic outbound peers", () => {
         resolve: (name) =>
           Effect.sync(() => {
             asked.push(name)
-            return [{ network: "ipv4", bytes: Uint8Array.of(127, 0, 4, asked.length) }]
+            return [`127.0.4.${asked.length}`]
           })
       })
       yield* eventually("the seeds are asked", () => asked.length === 2)

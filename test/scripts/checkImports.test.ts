@@ -76,7 +76,19 @@ const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, 
   ],
   ["chain/b.ts", `import "@effect/sql"`, 1, `"@effect/sql": loads the whole package: import its modules one by one`],
   ["chain/c.ts", `import "typescript"`, 1, `"typescript": typescript is not among the packages of package.json`],
-  ["chain/d.ts", `import "../../test/support/a.ts"`, 1, `"../../test/support/a.ts": leads out of src`]
+  ["chain/d.ts", `import "../../test/support/a.ts"`, 1, `"../../test/support/a.ts": leads out of src`],
+  [
+    "network/a.ts",
+    `import { isIP, connect as call } from "node:net"`,
+    1,
+    `"node:net": peers are reached through network/connect/Transport.ts`
+  ],
+  [
+    "node/b.ts",
+    `import * as dns from "node:dns"`,
+    1,
+    `"node:dns": peers are reached through network/connect/Transport.ts`
+  ]
 ]
 
 describe("check-imports", () => {
@@ -89,10 +101,12 @@ describe("check-imports", () => {
       "src/config/help.ts": `import { version } from "../version.ts"`,
       "src/chain/Chain.ts": `import * as Data from "effect/Data"\nimport "../protocol/bytes.ts"\nimport "./errors.ts"`,
       "src/network/wire/framing.ts": `import { hash } from "../../protocol/bytes.ts"`,
+      "src/network/connect/Transport.ts": `import { connect } from "node:net"`,
+      "src/network/peer.ts": `import { isIP } from "node:net"\nimport type { Socket } from "node:net"`,
       "src/index.ts": `// import "./bin/svcd.ts"\nexport * as Chain from "./chain/Chain.ts"`
     })
     assert.deepStrictEqual(problems, [])
-    assert.include(stdout, "8 files, 9 imports, 0 problems")
+    assert.include(stdout, "10 files, 12 imports, 0 problems")
     assert.strictEqual(status, 0)
   })
 

@@ -7,6 +7,7 @@ import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
 import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
+import { tcp, Transport, type TransportService } from "../../src/network/connect/Transport.ts"
 import { UploadTarget } from "../../src/network/peer/UploadTarget.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
@@ -69,6 +70,9 @@ export interface TestNetworkOptions extends Partial<PeerManagerOptions> {
   readonly listening?: boolean
   readonly budget?: MemoryBudget
   readonly party?: Partial<typeof PeerHandlers.Service>
+  readonly transport?: TransportService
+  /** In place of that of the transport. */
+  readonly resolve?: TransportService["resolve"]
 }
 
 /** A manager that lives as long as the scope. Without options it neither listens nor calls. */
@@ -77,7 +81,14 @@ export const testNetwork = (
 ): Effect.Effect<TestNetwork, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
     yield* TestClock.setTime(0)
-    const { budget = ampleBudget(), listening = false, party = {}, ...rest } = options
+    const {
+      budget = ampleBudget(),
+      listening = false,
+      party = {},
+      transport = tcp,
+      resolve = transport.resolve,
+      ...rest
+    } = options
     const port = yield* freePort
     const logs: Array<LogEntry> = []
     const collect = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
@@ -111,6 +122,7 @@ export const testNetwork = (
         store
       })),
       Layer.provide(Layer.succeed(Budget, budget)),
+      Layer.provide(Layer.succeed(Transport, { ...transport, resolve })),
       Layer.provide(Logger.replace(Logger.defaultLogger, collect))
     )
     const manager = Context.get(yield* Layer.build(layer), PeerManager.PeerManager)

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
-import { promises as dns } from "node:dns"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
+import { Transport } from "../connect/Transport.ts"
 import type { KnownAddress } from "../peerInfo.ts"
 import { parseEndpoint, parseNetAddress } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
@@ -37,10 +37,10 @@ export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<NetAddress>>
 const LOOKUP_LIMIT = "20 seconds"
 
 export const lookUp: Resolve = (name) =>
-  Effect.tryPromise(() => dns.lookup(name, { all: true })).pipe(
+  Effect.flatMap(Transport, ({ resolve }) => resolve(name)).pipe(
     Effect.timeout(LOOKUP_LIMIT),
     Effect.map((results) =>
-      results.slice(0, MAX_PER_SEED).flatMap(({ address }) => {
+      results.slice(0, MAX_PER_SEED).flatMap((address) => {
         const parsed = parseNetAddress(address)
         return parsed === undefined ? [] : [parsed]
       })

@@ -1,11 +1,11 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { connect, type Socket } from "node:net"
 import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
 import type { ProxyAddress } from "../../config/proxies.ts"
 import { toHex } from "../../protocol/bytes.ts"
+import { type PeerStream, Transport } from "../connect/Transport.ts"
 import { PeerUnreachable } from "../errors.ts"
 
 // Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, even IP addresses, so
@@ -58,14 +58,14 @@ class Refusal {
 }
 
 /** Reads exactly `count` bytes, at most 257, and leaves the rest in the socket, as the peer may send first. */
-const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
+const readExactly = (socket: PeerStream, count: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const done = (): void => {
       socket.off("readable", take).off("end", ended).off("close", ended).off("error", failed)
     }
     const take = (): void => {
       // An ended stream returns its remaining bytes, even if fewer.
-      const bytes: Uint8Array | null = socket.read(count)
+      const bytes = socket.read(count)
       if (bytes === null) return
       done()
       if (bytes.length === count) resolve(bytes)
@@ -84,22 +84,12 @@ const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
     else take()
   })
 
-const connected = (socket: Socket): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const settle = (error?: Error): void => {
-      socket.off("connect", settle).off("error", settle).off("close", settle)
-      if (!socket.connecting && !socket.destroyed) resolve()
-      else reject(new Refusal(`the proxy cannot be reached${error === undefined ? "" : `: ${codeOf(error)}`}`))
-    }
-    socket.on("connect", settle).on("error", settle).on("close", settle)
-  })
-
 const textBytes = (text: string): Uint8Array => {
   const bytes = new TextEncoder().encode(text)
   return Uint8Array.of(bytes.length, ...bytes)
 }
 
-const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined): Promise<void> => {
+const logIn = async (socket: PeerStream, credentials: ProxyCredentials | undefined): Promise<void> => {
   const methods = credentials === undefined ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, USER_PASSWORD]
   socket.write(Uint8Array.of(VERSION, methods.length, ...methods))
   const [version, method] = await readExactly(socket, 2)
@@ -114,13 +104,13 @@ const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined):
   if (negotiation !== NEGOTIATION_VERSION || status !== 0) throw new Refusal("the proxy refuses the login")
 }
 
-const skipBoundAddress = async (socket: Socket, kind: number | undefined): Promise<void> => {
+const skipBoundAddress = async (socket: PeerStream, kind: number | undefined): Promise<void> => {
   const size = kind === IPV4 ? 4 : kind === IPV6 ? 16 : kind === NAME ? (await readExactly(socket, 1))[0] : undefined
   if (size === undefined) throw new Refusal("invalid answer of the proxy")
   await readExactly(socket, size + 2)
 }
 
-const askFor = async (socket: Socket, host: string, port: number): Promise<void> => {
+const askFor = async (socket: PeerStream, host: string, port: number): Promise<void> => {
   socket.write(Uint8Array.of(VERSION, CONNECT, 0, NAME, ...textBytes(host), port >> 8, port & 0xff))
   const [version, reply, reserved, kind] = await readExactly(socket, 4)
   if (version !== VERSION || reserved !== 0) throw new Refusal("invalid answer of the proxy")
@@ -141,35 +131,31 @@ export const connectThrough = (
     readonly credentials?: ProxyCredentials
     readonly limit?: Duration.DurationInput
   } = {}
-): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
-  Effect.gen(function*() {
+): Effect.Effect<PeerStream, PeerUnreachable, Scope.Scope> =>
+  Effect.suspend(() => {
     const { credentials, limit = DEFAULT_LIMIT } = options
     const peer = target.host.includes(":") ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
     const unreachable = (reason: string): PeerUnreachable => new PeerUnreachable({ peer, reason })
     const texts = [target.host, ...(credentials === undefined ? [] : [credentials.user, credentials.password])]
     if (!texts.every(fits)) {
-      return yield* unreachable("invalid proxy request: host, user and password must have 1 to 255 bytes")
+      return unreachable("invalid proxy request: host, user and password must have 1 to 255 bytes")
     }
 
-    const socket = yield* Effect.acquireRelease(
-      // An error between two reads shows at the next read.
-      Effect.sync(() => connect({ ...proxy, noDelay: true }).on("error", ignored)),
-      (socket) => Effect.sync(() => socket.destroy())
-    )
-    const handshake = async (): Promise<void> => {
-      await connected(socket)
+    const handshake = async (socket: PeerStream): Promise<void> => {
       await logIn(socket, credentials)
       await askFor(socket, target.host, target.port)
     }
-    yield* Effect.tryPromise({ try: handshake, catch: (error) => error }).pipe(
-      Effect.catchAll((error) => error instanceof Refusal ? unreachable(error.reason) : Effect.die(error)),
-      Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("proxy timeout") }),
-      Effect.onError(() => Effect.sync(() => socket.destroy()))
+    return Effect.flatMap(Transport, ({ dial }) => dial(proxy)).pipe(
+      Effect.mapError(({ code }) => unreachable(`the proxy cannot be reached: ${code}`)),
+      Effect.tap((socket) =>
+        Effect.tryPromise({ try: () => handshake(socket), catch: (error) => error }).pipe(
+          Effect.catchAll((error) => error instanceof Refusal ? unreachable(error.reason) : Effect.die(error)),
+          Effect.onError(() => Effect.sync(() => socket.destroy()))
+        )
+      ),
+      Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("proxy timeout") })
     )
-    return socket
   })
-
-const ignored = (): void => {}
 
 /**
  * A login per connection, for which Tor makes separate circuits, so that connections cannot be linked. Source: upstream

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import type { Socket } from "node:net"
 import { formatHostPort } from "../../base/addresses.ts"
 import { withLoneSpan } from "../../base/spans.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
@@ -10,6 +9,7 @@ import { type ConnectionContext, type ConnectionFacts, PeerConnection } from "..
 import { parseNetAddress } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
+import type { PeerStream } from "./Transport.ts"
 
 export interface ConnectionOutcome {
   readonly disconnection: Disconnection
@@ -70,7 +70,7 @@ export class Connections {
     return this.all.find(({ facts }) => facts.id === id)
   }
 
-  run(socket: Socket, plan: ConnectionPlan): Effect.Effect<ConnectionOutcome> {
+  run(socket: PeerStream, plan: ConnectionPlan): Effect.Effect<ConnectionOutcome> {
     return Effect.gen(this, function*() {
       const nonce = this.options.context.nonce()
       const introduction = this.options.introduce()
@@ -145,7 +145,7 @@ const logEnd = ({ facts, peer }: PeerConnection, { disconnection }: ConnectionOu
     ? Effect.logDebug("connection ended", { peer: facts.name, reason: disconnection.reason })
     : Effect.logInfo("peer disconnected", { peer: facts.name, reason: disconnection.reason })
 
-const bindOf = ({ localAddress, localPort }: Socket): string | undefined =>
+const bindOf = ({ localAddress, localPort }: PeerStream): string | undefined =>
   localAddress === undefined || localPort === undefined
     ? undefined
     : formatHostPort({ host: localAddress.replace(/^::ffff:(?=\d+\.)/, ""), port: localPort })

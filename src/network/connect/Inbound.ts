@@ -1,4 +1,3 @@
-import type { Socket } from "node:net"
 import type { Grant } from "../../config/permissions.ts"
 import { type Bytes } from "../../protocol/bytes.ts"
 import type { BanList } from "../addresses/BanList.ts"
@@ -13,6 +12,7 @@ import { isLocal, networkGroup } from "../wire/netGroup.ts"
 import { type ConnectionPlan, type Connections, socketAddress } from "./Connections.ts"
 import type { PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
+import type { PeerStream } from "./Transport.ts"
 
 export interface InboundOptions {
   readonly connections: Connections
@@ -73,7 +73,7 @@ const refusedFor = (
  * May evict another inbound peer. Counts connections before the handshake. `now`: seconds since 1970. Source: upstream
  * `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
-export const admit = (socket: Socket, options: InboundOptions, now: number): InboundDecision => {
+export const admit = (socket: PeerStream, options: InboundOptions, now: number): InboundDecision => {
   const { bans, connections, grant, limits, rules, secret } = options
   const address = socketAddress(socket.remoteAddress)
   const port = socket.remotePort

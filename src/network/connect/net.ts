@@ -2,16 +2,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { connect, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
-import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { reasonOf } from "../../base/errorCode.ts"
 import type { Random } from "../../base/random.ts"
 import type { ProxyAddress, ProxyRoutes } from "../../config/proxies.ts"
 import type { PeerSettings } from "../../config/settings.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
-import type { Resolve } from "../addresses/seeds.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 import { type ConnectionType, NO_PERMISSIONS } from "../Peer.ts"
@@ -22,6 +20,7 @@ import { isRoutable } from "../wire/netGroup.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
 import type { PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
+import { type PeerStream, Transport } from "./Transport.ts"
 
 interface Proxies {
   readonly routes: ProxyRoutes
@@ -53,25 +52,19 @@ export const routeTo = (routes: ProxyRoutes, host: string): PeerRoute => {
   return isRoutable(address) ? through(routes[address.network], DIRECT) : DIRECT
 }
 
-const direct = (target: Address, limit: Duration.Duration): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
+const direct = (
+  target: Address,
+  limit: Duration.Duration
+): Effect.Effect<PeerStream, PeerUnreachable, Scope.Scope> => {
   const unreachable = (code: string) => new PeerUnreachable({ peer: formatHostPort(target), reason: reasonOf(code) })
-  const connected = (socket: Socket) =>
-    Effect.async<Socket, PeerUnreachable>((resume) => {
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-      socket.once("error", (error) => resume(unreachable(codeOf(error))))
-    })
-  return Effect.acquireRelease(
-    // An error without a listener would end the process.
-    Effect.sync(() => connect({ host: target.host, port: target.port, noDelay: true }).on("error", () => {})),
-    (socket) => Effect.sync(() => socket.destroy())
-  ).pipe(
-    Effect.flatMap(connected),
+  return Effect.flatMap(Transport, ({ dial }) => dial(target)).pipe(
+    Effect.mapError(({ code }) => unreachable(code)),
     Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("ETIMEDOUT") })
   )
 }
 
 interface Dialled {
-  readonly socket: Socket
+  readonly socket: PeerStream
   /** The socket of a proxied connection does not know the peer's address. */
   readonly proxied: boolean
 }
@@ -149,7 +142,6 @@ export interface PeerManagerOptions extends PeerSettings {
   readonly proxies: ProxyRoutes
   readonly networks: ReadonlySet<AddressNetwork>
   readonly random?: Random
-  readonly resolve?: Resolve
 }
 
 /** Placeholder for peers that a proxy reaches by name. */

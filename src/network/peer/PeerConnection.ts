@@ -3,11 +3,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import { type PeerTime, peerTime } from "../../base/NodeClock.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { PeerId } from "../../protocol/keys.ts"
+import type { PeerStream } from "../connect/Transport.ts"
 import type { MessageRoute, MessageTable } from "../messageTable.ts"
 import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler, Permissions } from "../Peer.ts"
 import type { Message, MessageCommand, MessageOf } from "../wire/message.ts"
@@ -115,7 +115,7 @@ export class PeerConnection implements PeerLink {
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   private told = 0
 
-  private constructor(socket: Socket, { context, facts, times }: ConnectionParts) {
+  private constructor(socket: PeerStream, { context, facts, times }: ConnectionParts) {
     this.facts = facts
     this.context = context
     this.times = times
@@ -147,7 +147,7 @@ export class PeerConnection implements PeerLink {
 
   /** Closes the socket when `run` ends. */
   static readonly make = (
-    socket: Socket,
+    socket: PeerStream,
     facts: ConnectionFacts,
     context: ConnectionContext
   ): Effect.Effect<PeerConnection> =>

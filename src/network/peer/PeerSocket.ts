@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { Socket } from "node:net"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { PeerStream } from "../connect/Transport.ts"
 
 /** Bytes per write, so that a slow peer shows progress within a block. */
 const SLICE = 0x10000
@@ -8,15 +8,15 @@ const SLICE = 0x10000
 /** Bytes read ahead to detect a disconnection. */
 const AHEAD = 0x10000
 
-/** A TCP socket read only on request; otherwise Node's and the system's buffers fill, and the peer must wait. */
+/** A stream read only on request; otherwise Node's and the system's buffers fill, and the peer must wait. */
 export class PeerSocket {
-  private readonly socket: Socket
+  private readonly socket: PeerStream
   private readonly wake = new Set<() => void>()
   private over = false
   private ahead: Array<Bytes> = []
 
   /** Takes over a connected socket. `onClose` runs once, with the reason if there is one. */
-  constructor(socket: Socket, onClose: (reason: string | undefined) => void) {
+  constructor(socket: PeerStream, onClose: (reason: string | undefined) => void) {
     this.socket = socket
     let reason: string | undefined
     const wakeAll = (): void => {
@@ -24,7 +24,7 @@ export class PeerSocket {
     }
     socket.setNoDelay(true)
     socket.on("readable", wakeAll).on("end", wakeAll)
-    socket.on("error", (error: NodeJS.ErrnoException) => {
+    socket.on("error", (error) => {
       reason = error.code ?? error.message
     })
     socket.on("close", () => {
@@ -107,8 +107,8 @@ export class PeerSocket {
 
   private pull(): Bytes | undefined | typeof WAIT {
     if (this.over) return undefined
-    const chunk: unknown = this.socket.read()
-    if (chunk instanceof Uint8Array) return chunk
+    const chunk = this.socket.read()
+    if (chunk !== null) return chunk
     return this.socket.readableEnded || this.socket.destroyed ? undefined : WAIT
   }
 

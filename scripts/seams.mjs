@@ -1,0 +1,34 @@
+// The files through which src reaches what a simulated world replaces (test/simulation). Used by check-imports.mjs.
+
+/** Modules that open sockets or ask the system's resolver, and what of them does neither. */
+const NETWORK = ["node:net", "node:tls", "node:dgram", "node:dns", "node:dns/promises", "node:http", "node:https"]
+const NO_SOCKET = ["BlockList", "STATUS_CODES", "createSecureContext", "isIP", "isIPv4", "isIPv6"]
+
+/**
+ * Each seam: the modules, what all files may import of them, and the files and folders that may import the rest. Types
+ * count for nothing. Servers and clients besides those of peers stay outside the first world.
+ */
+const SEAMS = [
+  {
+    modules: NETWORK,
+    harmless: NO_SOCKET,
+    files: [
+      "network/connect/Transport.ts",
+      "client/promise/lookup.ts",
+      "dns/",
+      "http/",
+      "mail/",
+      "metrics/MetricsServer.ts",
+      "rpc/webOf.ts",
+      "webhooks/"
+    ],
+    instead: "peers are reached through network/connect/Transport.ts"
+  }
+]
+
+/** Why an import goes round a seam; `undefined` if it does not. `names` is `undefined` for a whole module. */
+export const faultOfSeam = ({ file, names, target, typesOnly }) => {
+  const seam = SEAMS.find(({ modules }) => modules.includes(target))
+  if (seam === undefined || typesOnly || seam.files.some((allowed) => file.startsWith(allowed))) return undefined
+  return names !== undefined && names.every((name) => seam.harmless.includes(name)) ? undefined : seam.instead
+}

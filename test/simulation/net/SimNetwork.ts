@@ -1,0 +1,204 @@
+import type { Random } from "../../../src/base/random.ts"
+import { type Cut, Links, MILLISECOND, SECOND, type Way } from "./links.ts"
+import type { Timeline } from "./Pipe.ts"
+import { type Endpoint, SimConnection } from "./SimConnection.ts"
+import type { SimSocket } from "./SimSocket.ts"
+
+/** A network between hosts in one process: connections over links with delays and faults, all from one seed. */
+
+export interface SimNetworkOptions {
+  readonly time: Timeline
+  /** The random stream of a link or a connection, by name. */
+  readonly streamOf: (name: string) => Random
+  readonly observe?: (event: NetworkEvent) => void
+}
+
+export interface NetworkEvent extends Way {
+  readonly type: "connected" | "refused" | "reset" | "unreachable"
+}
+
+/** How a call ends. */
+export interface Caller {
+  readonly connected: (socket: SimSocket) => void
+  /** `code`: that of the system. */
+  readonly failed: (code: string) => void
+}
+
+export type Accept = (socket: SimSocket) => void
+
+interface Host {
+  readonly listeners: Map<number, Accept>
+  /** How to cancel its calls that nothing has answered. */
+  readonly calls: Set<() => void>
+  isUp: boolean
+  nextPort: number
+}
+
+/** The first port of callers (Linux, `ip_local_port_range`). */
+const FIRST_PORT = 32_768
+const PORTS = 28_000
+
+/** Times at which a system calls again while nothing answers, and when it gives up (Linux, `tcp_syn_retries`). */
+const CALLS = [0, 1, 3, 7, 15, 31, 63].map((seconds) => seconds * SECOND)
+const CALL_LIMIT = 127 * SECOND
+
+export class SimNetwork {
+  readonly links: Links
+  private readonly options: SimNetworkOptions
+  private readonly hosts = new Map<string, Host>()
+  private readonly connections = new Set<SimConnection>()
+
+  constructor(options: SimNetworkOptions) {
+    this.options = options
+    this.links = new Links((name) => options.streamOf(`link ${name}`))
+  }
+
+  /** Open ends of connections at a host. */
+  openAt(host: string): number {
+    let count = 0
+    for (const connection of this.connections) if (connection.has(host)) count += 1
+    return count
+  }
+
+  /** Hosts that listened or called so far. */
+  get names(): ReadonlyArray<string> {
+    return [...this.hosts.keys()]
+  }
+
+  /** Accepts connections. Returns how to stop; `undefined` if the port is taken. */
+  listen({ host, port }: Endpoint, accept: Accept): (() => void) | undefined {
+    const { listeners } = this.hostOf(host)
+    if (listeners.has(port)) return undefined
+    listeners.set(port, accept)
+    return () => {
+      if (listeners.get(port) === accept) listeners.delete(port)
+    }
+  }
+
+  /** Calls an endpoint. Returns how to cancel the call, which has no effect later. */
+  dial(from: string, to: Endpoint, caller: Caller): () => void {
+    const { time } = this.options
+    const way = { from, to: to.host }
+    const host = this.hostOf(from)
+    const port = FIRST_PORT + host.nextPort++ % PORTS
+    const cancels = new Set<() => void>()
+    const cancel = (): void => {
+      for (const each of cancels) each()
+      cancels.clear()
+      host.calls.delete(cancel)
+    }
+    host.calls.add(cancel)
+    const later = (nanos: number, task: () => void): void => {
+      cancels.add(time.after(nanos, task))
+    }
+    const fail = (code: string): void => {
+      cancel()
+      this.options.observe?.({ type: code === "ECONNREFUSED" ? "refused" : "unreachable", ...way })
+      caller.failed(code)
+    }
+    const call = (): void => {
+      if (!this.isAnswered(way)) return
+      for (const each of cancels) each()
+      later(this.roundTrip(way), () => {
+        const accept = this.hosts.get(to.host)?.listeners.get(to.port)
+        if (!this.isAnswered(way)) return fail("ETIMEDOUT")
+        if (accept === undefined) return fail("ECONNREFUSED")
+        cancel()
+        this.connect({ host: from, port }, to, { accept, caller })
+      })
+    }
+    for (const at of CALLS) later(at, call)
+    later(CALL_LIMIT, () => fail("ETIMEDOUT"))
+    return cancel
+  }
+
+  /** Begins or ends a fault of the links. */
+  change(apply: (links: Links) => void): void {
+    apply(this.links)
+    for (const connection of this.connections) connection.changed()
+  }
+
+  /** Cuts hosts off. Returns how to end that. */
+  cut(cut: Cut): () => void {
+    this.change((links) => links.cut(cut))
+    return () => this.change((links) => links.join(cut))
+  }
+
+  /** Breaks the connections between two hosts, or all of one. */
+  reset(host: string, other?: string): void {
+    for (const connection of this.of(host)) {
+      if (other !== undefined && !connection.has(other)) continue
+      connection.reset()
+    }
+  }
+
+  /**
+   * Nothing of a host's process runs any more. With `power`, its system ends its connections; otherwise, others hear
+   * nothing until it `returns`.
+   */
+  kill(host: string, power: boolean): void {
+    const killed = this.hostOf(host)
+    killed.listeners.clear()
+    for (const cancel of [...killed.calls]) cancel()
+    if (!power) killed.isUp = false
+    for (const connection of this.of(host)) connection.kill(host, power)
+  }
+
+  /** The host answers again, but does not know its connections. */
+  returns(host: string): void {
+    this.hostOf(host).isUp = true
+    this.change(() => {})
+  }
+
+  /** Ends all faults of links and hosts. */
+  heal(): void {
+    for (const host of this.hosts.values()) host.isUp = true
+    this.change((links) => links.heal())
+  }
+
+  private of(host: string): ReadonlyArray<SimConnection> {
+    return [...this.connections].filter((connection) => connection.has(host))
+  }
+
+  private hostOf(name: string): Host {
+    const host = this.hosts.get(name) ?? { listeners: new Map(), calls: new Set(), isUp: true, nextPort: 0 }
+    this.hosts.set(name, host)
+    return host
+  }
+
+  private isAnswered({ from, to }: Way): boolean {
+    const { isUp } = this.hostOf(to)
+    return isUp && this.links.isOpen({ from, to }) && this.links.isOpen({ from: to, to: from })
+  }
+
+  private roundTrip({ from, to }: Way): number {
+    if (from === to) return MILLISECOND
+    return this.links.shape({ from, to }).latency + this.links.shape({ from: to, to: from }).latency
+  }
+
+  private connect(
+    from: Endpoint,
+    to: Endpoint,
+    { accept, caller }: { readonly accept: Accept; readonly caller: Caller }
+  ): void {
+    const way = { from: from.host, to: to.host }
+    const connection: SimConnection = new SimConnection(
+      {
+        links: this.links,
+        time: this.options.time,
+        random: this.options.streamOf(`connection ${way.from}:${from.port}>${way.to}`),
+        isUp: (host) => this.hostOf(host).isUp,
+        // Its last bytes may still be on the way.
+        left: () => {
+          if (connection.isOver) this.connections.delete(connection)
+        }
+      },
+      from,
+      to
+    )
+    this.connections.add(connection)
+    this.options.observe?.({ type: "connected", ...way })
+    accept(connection.called)
+    caller.connected(connection.caller)
+  }
+}

@@ -1,0 +1,109 @@
+import type { Random } from "../../../src/base/random.ts"
+
+/** What the links between hosts are like: speed, delay, and what cuts them. All of it comes from the seed. */
+
+export const MILLISECOND = 1_000_000
+export const SECOND = 1_000 * MILLISECOND
+
+/** One direction of a link. */
+export interface LinkShape {
+  /** Nanoseconds of a usual segment. */
+  readonly latency: number
+  /** Bytes per second. */
+  readonly bandwidth: number
+}
+
+/** An integer of at least `least` and below `end`, each order of magnitude as likely as the others. */
+export const spread = (random: Random, [least, end]: readonly [number, number]): number =>
+  Math.floor(least * (end / least) ** random())
+
+const below = (random: Random, end: number): number => Math.floor(random() * end)
+
+const SLOWEST = 3 * SECOND
+
+/** Most links are within 1 to 200 ms; one of sixteen is as slow as a bad mobile link. */
+export const drawShape = (random: Random): LinkShape => ({
+  latency: random() < 1 / 16
+    ? spread(random, [200 * MILLISECOND, SLOWEST])
+    : spread(random, [MILLISECOND, 200 * MILLISECOND]),
+  bandwidth: spread(random, [30_000, 30_000_000])
+})
+
+/** Nanoseconds on the way: up to a fifth more than usual, and rarely up to three seconds, as after a retransmission. */
+export const drawDelay = ({ latency }: LinkShape, random: Random): number =>
+  random() < 1 / 256
+    ? Math.max(latency, spread(random, [200 * MILLISECOND, SLOWEST]))
+    : latency + below(random, 1 + Math.floor(latency / 5))
+
+/** The largest segment, in bytes. */
+const MOST = 0x4000
+
+/** Bytes of the next segment of `size` waiting bytes: usually all, sometimes cut anywhere, such as within a header. */
+export const drawCut = (size: number, random: Random): number => {
+  const most = Math.min(size, MOST)
+  const kind = random()
+  if (kind < 1 / 32) return Math.min(most, 1 + below(random, 30))
+  return kind < 1 / 6 ? 1 + below(random, most) : most
+}
+
+/** Keeps segments from one set of hosts to another from arriving. An absent set stands for all hosts. */
+export interface Cut {
+  readonly from: ReadonlySet<string> | undefined
+  readonly to: ReadonlySet<string> | undefined
+}
+
+const covers = ({ from, to }: Cut, source: string, target: string): boolean =>
+  (from === undefined || from.has(source)) && (to === undefined || to.has(target))
+
+/** The direction of a link. */
+export interface Way {
+  readonly from: string
+  readonly to: string
+}
+
+/** The links between all hosts. */
+export class Links {
+  private readonly streamOf: (name: string) => Random
+  private readonly shapes = new Map<string, LinkShape>()
+  private readonly slowed = new Map<string, number>()
+  private readonly cuts = new Set<Cut>()
+
+  /** Each link has a stream of its own, so that a change of one leaves the others as they are. */
+  constructor(streamOf: (name: string) => Random) {
+    this.streamOf = streamOf
+  }
+
+  shape({ from, to }: Way): LinkShape {
+    const key = `${from}>${to}`
+    const known = this.shapes.get(key) ?? drawShape(this.streamOf(key))
+    this.shapes.set(key, known)
+    const bandwidth = this.slowed.get(key)
+    return bandwidth === undefined ? known : { ...known, bandwidth: Math.min(known.bandwidth, bandwidth) }
+  }
+
+  isOpen({ from, to }: Way): boolean {
+    for (const cut of this.cuts) if (covers(cut, from, to)) return false
+    return true
+  }
+
+  cut(cut: Cut): void {
+    this.cuts.add(cut)
+  }
+
+  /** Ends one cut; others of the same hosts stay. */
+  join(cut: Cut): void {
+    this.cuts.delete(cut)
+  }
+
+  /** Ends all cuts and slow links. */
+  heal(): void {
+    this.cuts.clear()
+    this.slowed.clear()
+  }
+
+  /** Limits a direction to a number of bytes per second; `undefined` ends that. */
+  slow({ from, to }: Way, bandwidth: number | undefined): void {
+    if (bandwidth === undefined) this.slowed.delete(`${from}>${to}`)
+    else this.slowed.set(`${from}>${to}`, bandwidth)
+  }
+}

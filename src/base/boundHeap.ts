@@ -1,5 +1,6 @@
 import process from "node:process"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
+import { loopShare } from "./consumption.ts"
 
 /**
  * V8's heap limits for a node. By default, V8 favors speed. During a sync, it fills the young generation and doubles
@@ -48,12 +49,9 @@ const enlarge = (target: number): void => {
  * reach `YOUNG_BYTES`, and each attempt would take 100 ms.
  */
 const keepRoom = (room: number): void => {
-  let before = performance.eventLoopUtilization()
+  const share = loopShare()
   setInterval(() => {
-    const now = performance.eventLoopUtilization()
-    const { utilization } = performance.eventLoopUtilization(now, before)
-    before = now
-    if (utilization < AT_WORK) return
+    if (share() < AT_WORK) return
     const bytes = youngBytes()
     if (bytes < room) enlarge(Math.min(2 * bytes, room))
   }, LOOK_EVERY).unref()

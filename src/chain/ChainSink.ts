@@ -1,6 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import type { Reject } from "../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"

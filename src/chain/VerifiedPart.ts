@@ -1,6 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import type { TransactionRate } from "../consensus/params.ts"
 import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
 import type { Chain } from "./Chain.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { slice, turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { slice, turnOfEventLoop } from "../base/turns.ts"
 import type { Steps } from "../protocol/steps.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 

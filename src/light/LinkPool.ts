@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { endWorker } from "../base/endWorker.ts"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import { isSigned, type LinkCheck } from "./signatures.ts"
 
 /** Checks the signatures of the window in worker threads, to keep the answering thread free. One call at a time. */

@@ -2,7 +2,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import { type Bytes, concat } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import { scriptErrorMessages } from "../consensus/interpreter/scriptError.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { SighashContext } from "../consensus/sighash.ts"

@@ -1,5 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { monotonic } from "../base/clock.ts"
+import { loopShare } from "../base/consumption.ts"
+import { afterDelay, cancelTimer, type Timer } from "../base/turns.ts"
 import { eventLoopDelay, processStart, residentMemory } from "./metrics.ts"
 
 /** Milliseconds between measurements while busy and idle. One takes some 2 µs, but wakes an idle process. */
@@ -25,20 +28,23 @@ export const nextInterval = (
 export const watchEventLoop: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
   Effect.sync(() => {
     let interval = INTERVAL.least
-    let due = performance.now() + interval
-    let used = performance.eventLoopUtilization()
+    let due = monotonic() + interval
+    const share = loopShare()
     const measure = (): void => {
-      const now = performance.now()
+      const now = monotonic()
       const delay = Math.max(0, now - due)
-      const before = used
-      used = performance.eventLoopUtilization()
       eventLoopDelay.observe(delay / 1000)
-      interval = nextInterval(interval, { delay, share: performance.eventLoopUtilization(used, before).utilization })
+      interval = nextInterval(interval, { delay, share: share() })
       due = now + interval
-      timers.current = setTimeout(measure, interval).unref()
+      timers.current = start()
     }
-    const timers = { current: setTimeout(measure, interval).unref() }
+    const start = (): Timer => {
+      const timer = afterDelay(interval, measure)
+      timer.unref()
+      return timer
+    }
+    const timers = { current: start() }
     return timers
   }),
-  (timers) => Effect.sync(() => clearTimeout(timers.current))
+  (timers) => Effect.sync(() => cancelTimer(timers.current))
 ))

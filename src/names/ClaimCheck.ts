@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import type { NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameOfKey } from "../protocol/keys.ts"

@@ -1,7 +1,7 @@
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turns.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"

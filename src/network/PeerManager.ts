@@ -6,10 +6,11 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
+import { secureRandom } from "../base/entropy.ts"
 import { fewATurn } from "../base/fewATurn.ts"
 import type { BindFailed } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
-import { type Random, randomBytes, secureRandom } from "../base/random.ts"
+import { bytesFrom, type Random } from "../base/random.ts"
 import type { Grant } from "../config/permissions.ts"
 import { ownUserAgent } from "../config/userAgent.ts"
 import { misbehavingPeers } from "../metrics/metrics.ts"
@@ -54,7 +55,7 @@ const inTurns = (accept: (stream: PeerStream) => void): Effect.Effect<typeof acc
 const FETCH_LIMIT = "5 minutes"
 
 const nonceFrom = (random: Random) => (): bigint => {
-  const bytes = randomBytes(random, 8)
+  const bytes = bytesFrom(random, 8)
   // Never 0, which means no nonce.
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
 }
@@ -67,7 +68,7 @@ const accepting = (
     readonly now: () => number
   }
 ) => {
-  const secret = randomBytes(random, 16)
+  const secret = bytesFrom(random, 16)
   return (grant: Grant | undefined) => {
     const inbound = {
       connections: net.connections,

@@ -3,8 +3,9 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Address } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
+import { secureRandom } from "../base/entropy.ts"
 import { peerTime } from "../base/NodeClock.ts"
-import { type Random, randomBytes, secureRandom } from "../base/random.ts"
+import { bytesFrom, type Random } from "../base/random.ts"
 import type { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
@@ -87,7 +88,7 @@ const makeGossip = (
       book: store.book,
       bans: store.bans,
       random,
-      key: randomBytes(random, 16),
+      key: bytesFrom(random, 16),
       now: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000),
       get services() {
         return services()

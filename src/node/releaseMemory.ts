@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { heapUsed } from "../base/consumption.ts"
 import type { LightNode } from "../light/LightPart.ts"
 
 /**
@@ -22,7 +23,7 @@ const MOST_HEAP = 400 * 1024 * 1024
  */
 export const collectGarbageUpTo = (mostHeap: number): Effect.Effect<void> =>
   Effect.ignore(Effect.tryPromise(async () => {
-    if (process.memoryUsage().heapUsed > mostHeap) return
+    if (heapUsed() > mostHeap) return
     const { Session } = await import("node:inspector/promises")
     const session = new Session()
     session.connect()

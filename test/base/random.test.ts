@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { below, exponential, randomBytes, secureRandom, shuffled } from "../../src/base/random.ts"
+import { secureRandom } from "../../src/base/entropy.ts"
+import { below, bytesFrom, exponential, shuffled } from "../../src/base/random.ts"
 import { seeded } from "../network/addresses/support.ts"
 
 describe("chance", () => {
@@ -15,7 +16,7 @@ describe("chance", () => {
   it("below returns whole numbers below a count", () => {
     assert.strictEqual(below(() => 0, 7), 0)
     assert.strictEqual(below(() => 1 - 2 ** -53, 7), 6)
-    assert.isTrue(randomBytes(() => 1 - 2 ** -53, 3).every((byte) => byte === 255))
+    assert.isTrue(bytesFrom(() => 1 - 2 ** -53, 3).every((byte) => byte === 255))
   })
 
   it("exponential returns finite waiting times with the given mean", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { AnswerCache, type KeptAnswer } from "../../src/dns/AnswerCache.ts"
 import { makeZoneWatch } from "../../src/dns/zoneWatch.ts"
 import { CommitSignal } from "../../src/names/CommitSignal.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Queue, Redacted } from "effect"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { type PageHandler, pageRequest, type VisitHandler } from "../../src/http/Pages.ts"
 import { eventually } from "../support/eventually.ts"
 import { testServer } from "../support/rpcServer.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, FastCheck, Fiber } from "effect"
 import { join } from "node:path"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import type { NameDb } from "../../src/names/NameDb.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"

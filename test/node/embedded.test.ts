@@ -16,7 +16,7 @@ import {
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import { NameClient } from "../../src/client/NameClient.ts"

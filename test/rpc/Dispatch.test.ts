@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Logger } from "effect"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
 import { JsonNumber } from "../../src/rpc/json/json.ts"
 import { contract } from "../../src/rpc/method/contract.ts"

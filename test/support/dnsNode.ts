@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { DnsClient, DnsReply } from "../../src/dns/Responder.ts"

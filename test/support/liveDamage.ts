@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { DataHealth } from "../../src/storage/DataHealth.ts"
 
 /** Damage of databases that a node has open: written in place, like bits that change on the disk. */

@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect } from "effect"
-import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
 
 /** A sleeping fiber. */
 interface Sleeper {

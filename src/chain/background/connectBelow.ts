@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { HeaderId } from "../../protocol/keys.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { validationErrors } from "../../metrics/metrics.ts"
 import { displayHash, equal } from "../../protocol/bytes.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { systemCode } from "../../base/errorCode.ts"
-import { slice, turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { slice, turnOfEventLoop } from "../../base/turns.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"

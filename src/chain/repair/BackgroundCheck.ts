@@ -2,7 +2,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { type EventLoopUtilization, performance } from "node:perf_hooks"
+import { monotonic } from "../../base/clock.ts"
+import { loopShare } from "../../base/consumption.ts"
 import { type Checkable, DataHealth } from "../../storage/DataHealth.ts"
 import { SyncStatus } from "../SyncStatus.ts"
 
@@ -30,19 +31,8 @@ const BUSY_SHARE = 0.5
 /** The pause after a step on a busy event loop, in milliseconds. The check continues: a node can be busy for days. */
 const CROWDED_PAUSE = 10_000
 
-/** The share of time, between 0 and 1, that the event loop was active since the last call. */
-export const loopShare = (): () => number => {
-  let last: EventLoopUtilization = performance.eventLoopUtilization()
-  return () => {
-    const now = performance.eventLoopUtilization()
-    const share = performance.eventLoopUtilization(now, last).utilization
-    last = now
-    return share
-  }
-}
-
 /** Milliseconds unaffected by changes of the wall clock. */
-const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
+const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** A pass through a part, from a random unit so that nodes with short uptimes check every unit too. */
 interface Pass {
@@ -80,7 +70,7 @@ const make = (share: () => number) =>
         pass.at = next ?? 0
         if (pass.wrapped && (pass.at >= pass.start || total === 0)) {
           passes.delete(part.what)
-          rests.set(part.what, (yield* monotonic) + PASS_PAUSE)
+          rests.set(part.what, (yield* elapsed) + PASS_PAUSE)
           yield* health.passed(part.what)
           return yield* Effect.logDebug("background check finished", { what: part.what })
         }
@@ -89,7 +79,7 @@ const make = (share: () => number) =>
 
     const paced = (part: Checkable): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const started = performance.now()
+        const started = monotonic()
         return step(part).pipe(
           Effect.as(0),
           Effect.catchAll((failure) =>
@@ -99,7 +89,7 @@ const make = (share: () => number) =>
             )
           ),
           Effect.flatMap((pause) =>
-            Effect.sleep(Math.max(pause, LEAST_PAUSE, REST * (performance.now() - started), crowdedPause()))
+            Effect.sleep(Math.max(pause, LEAST_PAUSE, REST * (monotonic() - started), crowdedPause()))
           )
         )
       })
@@ -109,7 +99,7 @@ const make = (share: () => number) =>
     const round = Effect.gen(function*() {
       if ((yield* status.loading) || (yield* status.initialDownload)) return yield* Effect.sleep(BUSY_PAUSE)
       const parts = yield* health.parts
-      const now = yield* monotonic
+      const now = yield* elapsed
       const due = parts.filter(({ what }) => (rests.get(what) ?? 0) <= now)
       if (due.length === 0) return yield* Effect.sleep(IDLE_PAUSE)
       for (const part of due) yield* paced(part)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { outpoint } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"

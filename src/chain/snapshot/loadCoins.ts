@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"

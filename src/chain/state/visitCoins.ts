@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import { type CoinSearch, type CoinsFound, rowsAtOnce, type WantedScripts } from "./CoinReads.ts"

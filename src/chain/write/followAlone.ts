@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 import type { ChainState } from "../state/ChainState.ts"

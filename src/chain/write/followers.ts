@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { spentCoins } from "../../consensus/connectBlock.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { equal } from "../../protocol/bytes.ts"

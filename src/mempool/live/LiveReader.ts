@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { type LiveEvent, liveFiltered, type LiveWanted, wantsPending } from "../../names/events/LiveEvent.ts"
 import type { EventPage } from "../../names/events/NameEvents.ts"
 import type { Height } from "../../protocol/keys.ts"

@@ -1,7 +1,7 @@
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { importedNames, searchPairs, searchTexts } from "../../values/searchable.ts"
 import { type MultiRow, runRows } from "../multiRow.ts"
 import { plain } from "../NameEntry.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { foldedText, searchPairs, searchValue, textGroups } from "../../values/searchable.ts"
 import { WrongQuery } from "../errors.ts"

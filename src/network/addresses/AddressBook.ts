@@ -1,4 +1,4 @@
-import { below, type Random, randomBytes } from "../../base/random.ts"
+import { below, bytesFrom, type Random } from "../../base/random.ts"
 import { sipKey } from "../../base/siphash.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { UnixTime } from "../../protocol/keys.ts"
@@ -57,7 +57,7 @@ export class AddressBook {
   constructor({ allowLocal = false, key, random }: AddressBookOptions) {
     this.random = random
     this.allowLocal = allowLocal
-    this.secret = key ?? randomBytes(random, BOOK_KEY_SIZE)
+    this.secret = key ?? bytesFrom(random, BOOK_KEY_SIZE)
     this.tables = new BookTables({
       key: sipKey(this.secret),
       random,

@@ -6,9 +6,9 @@ import { open, rename } from "node:fs/promises"
 import { replaceFile } from "../../base/atomicFile.ts"
 import { ChecksummedText } from "../../base/checksum.ts"
 import { unixTime } from "../../base/clock.ts"
-import { type Random, randomBytes } from "../../base/random.ts"
+import { bytesFrom, type Random } from "../../base/random.ts"
 import { withLoneSpan } from "../../base/spans.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { io } from "../../storage/io.ts"
 import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
@@ -75,7 +75,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
     const book = content === undefined
       ? new AddressBook(bookOptions)
       : AddressBook.fromJSON(content.book, bookOptions)
-    const bans = new BanList({ key: randomBytes(random, DISCOURAGED_KEY_SIZE), bans: content?.bans ?? [] })
+    const bans = new BanList({ key: bytesFrom(random, DISCOURAGED_KEY_SIZE), bans: content?.bans ?? [] })
     let anchors: ReadonlyArray<Anchor> = []
     const writing = yield* Effect.makeSemaphore(1)
 

@@ -2,7 +2,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { codeOf } from "../../base/errorCode.ts"
-import { type Random, randomBytes } from "../../base/random.ts"
+import { bytesFrom, type Random } from "../../base/random.ts"
 import type { ProxyAddress } from "../../config/proxies.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { type PeerStream, Transport } from "../connect/Transport.ts"
@@ -162,7 +162,7 @@ export const connectThrough = (
  * `netbase.cpp`, `-proxyrandomize`.
  */
 export const isolatingCredentials = (random: Random): () => ProxyCredentials => {
-  const prefix = toHex(randomBytes(random, 8))
+  const prefix = toHex(bytesFrom(random, 8))
   let count = 0
   return () => {
     const name = `${prefix}-${count++}`

@@ -1,12 +1,5 @@
-import process from "node:process"
-
-/** Resource usage of this process, in microseconds. */
-export interface Usage {
-  readonly userCPUTime: number
-  readonly systemCPUTime: number
-  /** Forced by other programs. */
-  readonly involuntaryContextSwitches: number
-}
+import { monotonic } from "../../base/clock.ts"
+import { resourceUsage, type Usage } from "../../base/consumption.ts"
 
 /** Milliseconds between measurements up to which the wall clock is accurate. */
 const SHORT = 4
@@ -42,4 +35,4 @@ export const threadTime = (now: () => number, usage: () => Usage): () => number 
   }
 }
 
-export const ownTime = (): () => number => threadTime(() => performance.now(), () => process.resourceUsage())
+export const ownTime = (): () => number => threadTime(monotonic, resourceUsage)

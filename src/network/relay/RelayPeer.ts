@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import { type Random, randomBytes } from "../../base/random.ts"
+import { bytesFrom, type Random } from "../../base/random.ts"
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
@@ -69,7 +69,7 @@ export const makeRelayPeer = (
   known: new RollingFilter({
     capacity: KNOWN_CAPACITY,
     falsePositives: KNOWN_FALSE_POSITIVES,
-    key: sipKey(randomBytes(random, 16))
+    key: sipKey(bytesFrom(random, 16))
   }),
   waiting: new Set(),
   wantsAll: false,

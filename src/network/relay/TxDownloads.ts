@@ -1,4 +1,4 @@
-import { type Random, randomBytes } from "../../base/random.ts"
+import { bytesFrom, type Random } from "../../base/random.ts"
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
@@ -74,7 +74,7 @@ export class TxDownloads {
 
   constructor(pool: PoolContents, random: Random) {
     const filter = (capacity: number): RollingFilter =>
-      new RollingFilter({ capacity, falsePositives: FALSE_POSITIVES, key: sipKey(randomBytes(random, 16)) })
+      new RollingFilter({ capacity, falsePositives: FALSE_POSITIVES, key: sipKey(bytesFrom(random, 16)) })
     this.pool = pool
     this.asks = new TxRequests(random)
     this.orphans = new Orphanage(random)

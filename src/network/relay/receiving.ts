@@ -1,6 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { type Millis, type PeerId, wtxidKey } from "../../protocol/keys.ts"

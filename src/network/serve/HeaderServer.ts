@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { HeaderId } from "../../protocol/keys.ts"

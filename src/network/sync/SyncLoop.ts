@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { GENESIS } from "../../chain/index/BlockIndex.ts"
 import { locatorOf, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { attempt, isStorageFailure } from "../../chain/attempt.ts"
 import { BlockIndex, NONE } from "../../chain/index/BlockIndex.ts"
 import { ChainDatabase, inspected } from "../../chain/state/ChainDatabase.ts"

@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { randomBytes, secureRandom } from "../../base/random.ts"
+import { randomBytes } from "../../base/entropy.ts"
 import { type Bytes, fromHex, isHex, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, nameCommitment, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
@@ -31,7 +31,7 @@ const bytesOf = (text: string, encoding: NameEncoding): Read<Bytes> =>
 const saltOf = (text: string): Read<Bytes> =>
   readOf((text !== "" && isHex(text) ? fromHex(text) : undefined) ?? RpcError.deserialization("rand must be hex"))
 
-const drawSalt = (): Uint8Array => randomBytes(secureRandom(), SALT_SIZE)
+const drawSalt = (): Uint8Array => randomBytes(SALT_SIZE)
 
 interface RequestedOperation {
   readonly operation: NameOperation

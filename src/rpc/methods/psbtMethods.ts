@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import { secureRandom, shuffled } from "../../base/random.ts"
+import { secureRandom } from "../../base/entropy.ts"
+import { shuffled } from "../../base/random.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"

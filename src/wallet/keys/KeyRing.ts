@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { refusalText } from "../../base/recoveryWords.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../errors.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { equal, fromHex } from "../../protocol/bytes.ts"
 import { encodeExtendedKey, type ExtendedKey } from "../../protocol/extendedKey.ts"
 import { networks } from "../../protocol/networks.ts"

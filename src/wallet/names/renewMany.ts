@@ -1,6 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import { blocksToExpiry } from "../../names/NameEntry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"

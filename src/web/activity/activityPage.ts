@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { spentBy } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { spenderAmong, spentBy, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"

@@ -106,14 +106,4 @@ describe("the background check", () => {
       assert.isAtLeast(fine.seen.length, 130)
     }).pipe(Effect.provide(setting(status)))
   })
-
-  it("the share of the event loop's time is between 0 and 1, counted since the last call", () => {
-    const share = BackgroundCheck.loopShare()
-    const until = performance.now() + 20
-    while (performance.now() < until);
-    for (const one of [share(), share()]) {
-      assert.isAtLeast(one, 0)
-      assert.isAtMost(one, 1)
-    }
-  })
 })

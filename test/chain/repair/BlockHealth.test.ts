@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"

@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Fiber, Logger, Option, Scope, TestClock, TestServi
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { verifyChecks } from "../../../src/chain/write/verifyChecks.ts"
 import type { ToWorker } from "../../../src/chain/write/verifyMessage.ts"
 import type { VerifyBatch } from "../../../src/chain/write/VerifyPool.ts"

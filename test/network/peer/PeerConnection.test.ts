@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
 import { regtest } from "../../../src/protocol/networks.ts"

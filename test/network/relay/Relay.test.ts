@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import type { RejectionKind } from "../../../src/mempool/errors.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import type { Permission } from "../../../src/config/permissions.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"

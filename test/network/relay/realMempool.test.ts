@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, PubSub, Stream, TestClock } from "effect"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainEvent } from "../../../src/chain/ChainEvent.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, TestClock } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { BlockUnavailable } from "../../../src/chain/errors.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { makeCompactBlock } from "../../../src/network/wire/compactBlock.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"

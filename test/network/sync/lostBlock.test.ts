@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import * as SyncManager from "../../../src/network/sync/SyncManager.ts"

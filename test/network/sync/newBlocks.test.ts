@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { makeCompactBlock } from "../../../src/network/wire/compactBlock.ts"
 import type { MessageOf } from "../../../src/network/wire/message.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as Dispatch from "../../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
 import type { Method } from "../../../src/rpc/method/methodTable.ts"

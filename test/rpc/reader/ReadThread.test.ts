@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { vi } from "vitest"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { blockSubsidy } from "../../../src/consensus/subsidy.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"

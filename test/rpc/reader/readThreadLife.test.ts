@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { Worker } from "node:worker_threads"
-import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
 import { logged, SCAN } from "./threads.ts"

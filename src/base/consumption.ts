@@ -1,0 +1,49 @@
+/** Resource usage of this process, in microseconds. */
+export interface Usage {
+  readonly userCPUTime: number
+  readonly systemCPUTime: number
+  /** Forced by other programs. */
+  readonly involuntaryContextSwitches: number
+}
+
+/** Milliseconds that the event loop of this thread has worked and waited. */
+export interface LoopTime {
+  readonly active: number
+  readonly idle: number
+}
+
+/** What this process consumes, as far as decisions depend on it. Only `useVirtual` replaces it. */
+export interface Consumption {
+  readonly usage: () => Usage
+  readonly loopTime: () => LoopTime
+  /** Bytes of the heap. Infinity turns collections of garbage off (node/releaseMemory.ts). */
+  readonly heapUsed: () => number
+}
+
+let consumption: Consumption = {
+  usage: () => process.resourceUsage(),
+  loopTime: () => performance.eventLoopUtilization(),
+  heapUsed: () => process.memoryUsage().heapUsed
+}
+
+export const replaceConsumption = (other: Consumption): Consumption => {
+  const replaced = consumption
+  consumption = other
+  return replaced
+}
+
+export const resourceUsage = (): Usage => consumption.usage()
+
+export const heapUsed = (): number => consumption.heapUsed()
+
+/** The share of time, between 0 and 1, that the event loop was active since the last call. */
+export const loopShare = (): () => number => {
+  let last = consumption.loopTime()
+  return () => {
+    const now = consumption.loopTime()
+    const active = now.active - last.active
+    const passed = active + now.idle - last.idle
+    last = now
+    return passed > 0 ? active / passed : 0
+  }
+}

@@ -1,0 +1,26 @@
+import { replaceTime, type TimeSource } from "./clock.ts"
+import { type Consumption, replaceConsumption } from "./consumption.ts"
+import { type Entropy, replaceEntropy } from "./entropy.ts"
+import { type EventLoop, replaceEventLoop } from "./turns.ts"
+
+/** What all code of this process takes from a simulated machine. */
+export interface VirtualMachine {
+  readonly time: TimeSource
+  readonly loop: EventLoop
+  readonly entropy: Entropy
+  readonly consumption: Consumption
+}
+
+/**
+ * Puts a simulated machine in place of the real one, for the whole process: a world is a process. Comes before any use,
+ * as a pool of random numbers or a slice of work may outlast the change. The result restores what was there.
+ */
+export const useVirtual = ({ consumption, entropy, loop, time }: VirtualMachine): () => void => {
+  const before = {
+    time: replaceTime(time),
+    loop: replaceEventLoop(loop),
+    entropy: replaceEntropy(entropy),
+    consumption: replaceConsumption(consumption)
+  }
+  return () => void useVirtual(before)
+}

@@ -42,8 +42,8 @@ export const loopShare = (): () => number => {
   return () => {
     const now = consumption.loopTime()
     const active = now.active - last.active
-    const passed = active + now.idle - last.idle
+    const idle = now.idle - last.idle
     last = now
-    return passed > 0 ? active / passed : 0
+    return active > 0 ? active / (active + idle) : 0
   }
 }

@@ -6,6 +6,7 @@ import type * as Layer from "effect/Layer"
 import type { Random } from "../../src/base/random.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import type { NodeServices } from "../../src/node/layers/node.ts"
+import type { SimNetwork } from "./net/SimNetwork.ts"
 import type { Arguments, Drawing, DrawnStep, NodePlan, Plan } from "./plan.ts"
 
 /** What actors and properties see of a world. */
@@ -52,10 +53,12 @@ export interface WorldNode {
 export interface WorldNetwork {
   /** What connects one host. */
   readonly layerOf: (host: string) => Layer.Layer<never>
-  /** The host is killed: its connections are half-open, and its listener is gone. */
+  /** The host's process is killed, or the host loses power: then its connections stay half-open. */
   readonly vanish: (host: string) => void
   /** Ends all faults. */
   readonly heal: () => void
+  /** For faults of links, and for peers that only a script runs. */
+  readonly sim: SimNetwork
 }
 
 export interface World {

@@ -3,7 +3,15 @@ import type { Random } from "../../src/base/random.ts"
 /** One number decides a run. Each concern draws from a stream of its own, so that a change of one does not shift all. */
 
 /** The streams of a run; actors and steps have further ones, by name. */
-export type StreamName = "cost" | "disk" | "entropy" | "network" | "order" | "plan" | `act:${string}` | `node:${string}`
+export type StreamName =
+  | "cost"
+  | "disk"
+  | "entropy"
+  | "order"
+  | "plan"
+  | `act:${string}`
+  | `network:${string}`
+  | `node:${string}`
 
 const GOLDEN = 0x9e3779b97f4a7c15n
 

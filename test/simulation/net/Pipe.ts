@@ -109,6 +109,7 @@ export class Pipe {
     this.unsent = []
     this.sent = []
     this.arrived = []
+    this.arrivedBytes = 0
   }
 
   get isOver(): boolean {
@@ -134,7 +135,7 @@ export class Pipe {
     const { taken } = this
     if (taken === undefined || this.unsentBytes > BUFFER) return
     this.taken = undefined
-    taken()
+    this.later(0, taken)
   }
 
   private sendSome(): void {
@@ -162,9 +163,13 @@ export class Pipe {
     this.lastArrival = Math.max(this.lastArrival, left + drawDelay(shape, random))
     this.sent.push(bytes)
     this.sentBytes += size
-    const cancel = time.after(this.lastArrival - time.now(), () => {
+    this.later(this.lastArrival - time.now(), () => this.arrive())
+  }
+
+  private later(nanos: number, task: () => void): void {
+    const cancel = this.options.time.after(nanos, () => {
       this.cancels.delete(cancel)
-      this.arrive()
+      task()
     })
     this.cancels.add(cancel)
   }

@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   /** Of this connection alone. */
   readonly random: Random
   readonly isUp: (host: string) => boolean
+  /** Before code of a host runs. */
+  readonly entering: (host: string) => void
   /** Runs once for each end that closes. */
   readonly left: (host: string) => void
 }
@@ -58,7 +60,7 @@ export class SimConnection {
 
   /** Both ends learn of a reset. */
   reset(): void {
-    for (const end of this.ends) if (end.known) end.socket.break("ECONNRESET")
+    for (const end of this.ends) if (end.known) this.break(end, "ECONNRESET")
   }
 
   /** The owner of an end runs no more. With `power`, its system still ends the connection. */
@@ -71,7 +73,7 @@ export class SimConnection {
   }
 
   private end(at: Endpoint, other: Endpoint, opposite: () => End): End {
-    const { random, links, time } = this.options
+    const { entering, random, links, time } = this.options
     const way: Way = { from: at.host, to: other.host }
     const outgoing = new Pipe({
       way,
@@ -79,8 +81,11 @@ export class SimConnection {
       time,
       random,
       listening: () => this.listening(opposite()),
-      deliver: (bytes) => opposite().socket.push(bytes ?? null),
-      broken: (code) => end.socket.break(code)
+      deliver: (bytes) => {
+        entering(other.host)
+        return opposite().socket.push(bytes ?? null)
+      },
+      broken: (code) => this.break(end, code)
     }, time.now())
     const socket = new SimSocket({
       localAddress: at.host,
@@ -88,13 +93,22 @@ export class SimConnection {
       remoteAddress: other.host,
       remotePort: other.port
     }, {
-      write: (bytes, taken) => outgoing.write(bytes, taken),
+      write: (bytes, taken) =>
+        outgoing.write(bytes, () => {
+          entering(at.host)
+          taken()
+        }),
       end: () => outgoing.end(),
       read: () => opposite().outgoing.read(),
       closed: () => this.closed(end)
     })
     const end: End = { at, socket, outgoing, known: true }
     return end
+  }
+
+  private break({ at, socket }: End, code: string): void {
+    this.options.entering(at.host)
+    socket.break(code)
   }
 
   private listening({ at, known }: End): Listening {
@@ -112,7 +126,7 @@ export class SimConnection {
       const way = { from: end.at.host, to: opposite.at.host }
       end.outgoing.close()
       time.after(links.shape(way).latency, () => {
-        if (opposite.known && links.isOpen(way)) opposite.socket.break("ECONNRESET")
+        if (opposite.known && links.isOpen(way)) this.break(opposite, "ECONNRESET")
       })
     } else end.outgoing.end()
     this.options.left(end.at.host)

@@ -145,7 +145,7 @@ describe("SimNetwork", () => {
           assert.strictEqual(read.error, undefined)
         }
       ),
-      { numRuns: 20 }
+      { numRuns: 15 }
     )
   })
 
@@ -169,7 +169,7 @@ describe("SimNetwork", () => {
           assert.strictEqual(network.openAt(HERE), 0)
         }
       ),
-      { numRuns: 20 }
+      { numRuns: 15 }
     )
   })
 

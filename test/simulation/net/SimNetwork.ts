@@ -11,6 +11,8 @@ export interface SimNetworkOptions {
   /** The random stream of a link or a connection, by name. */
   readonly streamOf: (name: string) => Random
   readonly observe?: (event: NetworkEvent) => void
+  /** Before code of a host runs. */
+  readonly entering?: (host: string) => void
 }
 
 export interface NetworkEvent extends Way {
@@ -94,6 +96,7 @@ export class SimNetwork {
     const fail = (code: string): void => {
       cancel()
       this.options.observe?.({ type: code === "ECONNREFUSED" ? "refused" : "unreachable", ...way })
+      this.enter(from)
       caller.failed(code)
     }
     const call = (): void => {
@@ -103,8 +106,19 @@ export class SimNetwork {
         const accept = this.hosts.get(to.host)?.listeners.get(to.port)
         if (!this.isAnswered(way)) return fail("ETIMEDOUT")
         if (accept === undefined) return fail("ECONNREFUSED")
-        cancel()
-        this.connect({ host: from, port }, to, { accept, caller })
+        for (const each of cancels) each()
+        cancels.clear()
+        const connection = this.connect({ host: from, port }, to)
+        this.enter(to.host)
+        accept(connection.called)
+        // A task of its own, as another host runs it.
+        later(0, () => {
+          host.calls.delete(cancel)
+          cancels.clear()
+          this.enter(from)
+          caller.connected(connection.caller)
+        })
+        cancels.add(() => void connection.caller.destroy())
       })
     }
     for (const at of CALLS) later(at, call)
@@ -176,11 +190,7 @@ export class SimNetwork {
     return this.links.shape({ from, to }).latency + this.links.shape({ from: to, to: from }).latency
   }
 
-  private connect(
-    from: Endpoint,
-    to: Endpoint,
-    { accept, caller }: { readonly accept: Accept; readonly caller: Caller }
-  ): void {
+  private connect(from: Endpoint, to: Endpoint): SimConnection {
     const way = { from: from.host, to: to.host }
     const connection: SimConnection = new SimConnection(
       {
@@ -188,6 +198,7 @@ export class SimNetwork {
         time: this.options.time,
         random: this.options.streamOf(`connection ${way.from}:${from.port}>${way.to}`),
         isUp: (host) => this.hostOf(host).isUp,
+        entering: (host) => this.enter(host),
         // Its last bytes may still be on the way.
         left: () => {
           if (connection.isOver) this.connections.delete(connection)
@@ -198,7 +209,10 @@ export class SimNetwork {
     )
     this.connections.add(connection)
     this.options.observe?.({ type: "connected", ...way })
-    accept(connection.called)
-    caller.connected(connection.caller)
+    return connection
+  }
+
+  private enter(host: string): void {
+    this.options.entering?.(host)
   }
 }

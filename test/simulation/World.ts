@@ -2,7 +2,6 @@ import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Layer from "effect/Layer"
 import type { Random } from "../../src/base/random.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import type { NodeServices } from "../../src/node/layers/node.ts"
@@ -49,24 +48,12 @@ export interface WorldNode {
   readonly kill: Effect.Effect<void>
 }
 
-/** The network between the nodes. */
-export interface WorldNetwork {
-  /** What connects one host. */
-  readonly layerOf: (host: string) => Layer.Layer<never>
-  /** The host's process is killed, or the host loses power: then its connections stay half-open. */
-  readonly vanish: (host: string) => void
-  /** Ends all faults. */
-  readonly heal: () => void
-  /** For faults of links, and for peers that only a script runs. */
-  readonly sim: SimNetwork
-}
-
 export interface World {
   readonly plan: Plan
   readonly nodes: ReadonlyArray<WorldNode>
   /** Throws for an unknown name. */
   readonly node: (name: string) => WorldNode
-  readonly network: WorldNetwork
+  readonly network: SimNetwork
   /** Virtual milliseconds since the beginning, with fractions. */
   readonly now: () => number
   /** The correct time of day, in milliseconds since 1970. */

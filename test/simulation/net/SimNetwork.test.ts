@@ -243,7 +243,7 @@ describe("SimNetwork", () => {
     caller.write(numbered(10))
     await time.pass(60 * SECOND)
     assert.strictEqual(ours.closed, false)
-    network.returns(THERE)
+    network.listen({ host: THERE, port: PORT }, () => {})
     await time.pass(60 * SECOND)
     assert.strictEqual(ours.error, "ECONNRESET")
   })

@@ -44,15 +44,20 @@ const PORTS = 28_000
 const CALLS = [0, 1, 3, 7, 15, 31, 63].map((seconds) => seconds * SECOND)
 const CALL_LIMIT = 127 * SECOND
 
+/** Chance that a killed host loses power. */
+const POWER_CUT = 0.4
+
 export class SimNetwork {
   readonly links: Links
   private readonly options: SimNetworkOptions
   private readonly hosts = new Map<string, Host>()
   private readonly connections = new Set<SimConnection>()
+  private readonly kills: Random
 
   constructor(options: SimNetworkOptions) {
     this.options = options
     this.links = new Links((name) => options.streamOf(`link ${name}`))
+    this.kills = options.streamOf("kills")
   }
 
   /** Open ends of connections at a host. */
@@ -69,7 +74,7 @@ export class SimNetwork {
 
   /** Accepts connections. Returns how to stop; `undefined` if the port is taken. */
   listen({ host, port }: Endpoint, accept: Accept): (() => void) | undefined {
-    const { listeners } = this.hostOf(host)
+    const { listeners } = this.begin(host)
     if (listeners.has(port)) return undefined
     listeners.set(port, accept)
     return () => {
@@ -81,7 +86,7 @@ export class SimNetwork {
   dial(from: string, to: Endpoint, caller: Caller): () => void {
     const { time } = this.options
     const way = { from, to: to.host }
-    const host = this.hostOf(from)
+    const host = this.begin(from)
     const port = FIRST_PORT + host.nextPort++ % PORTS
     const cancels = new Set<() => void>()
     const cancel = (): void => {
@@ -148,20 +153,14 @@ export class SimNetwork {
 
   /**
    * Nothing of a host's process runs any more. With `power`, its system ends its connections; otherwise, others hear
-   * nothing until it `returns`.
+   * nothing until it listens or calls again. The seed decides by default.
    */
-  kill(host: string, power: boolean): void {
+  kill(host: string, power = this.kills() >= POWER_CUT): void {
     const killed = this.hostOf(host)
     killed.listeners.clear()
     for (const cancel of [...killed.calls]) cancel()
     if (!power) killed.isUp = false
     for (const connection of this.of(host)) connection.kill(host, power)
-  }
-
-  /** The host answers again, but does not know its connections. */
-  returns(host: string): void {
-    this.hostOf(host).isUp = true
-    this.change(() => {})
   }
 
   /** Ends all faults of links and hosts. */
@@ -177,6 +176,15 @@ export class SimNetwork {
   private hostOf(name: string): Host {
     const host = this.hosts.get(name) ?? { listeners: new Map(), calls: new Set(), isUp: true, nextPort: 0 }
     this.hosts.set(name, host)
+    return host
+  }
+
+  /** A host that does something has power. It has forgotten its connections. */
+  private begin(name: string): Host {
+    const host = this.hostOf(name)
+    if (host.isUp) return host
+    host.isUp = true
+    this.change(() => {})
     return host
   }
 

@@ -35,8 +35,11 @@ for case in given["cases"]:
     except Exception as error:
         faults.append(repr(error) + " " + case["message"])
     word = dns.rdatatype.to_text(records.rdtype)
-    read = {dns.rdata.from_text("IN", word, text).to_digestable() for text in case["texts"]}
-    if read != {record.to_digestable() for record in records}: faults.append("text " + case["message"])
+    try:
+        read = {dns.rdata.from_text("IN", word, text).to_digestable() for text in case["texts"]}
+        if read != {record.to_digestable() for record in records}: faults.append(["data", word] + case["texts"])
+    except Exception as error:
+        faults.append([repr(error), word] + case["texts"])
 print(json.dumps(faults))
 `
 

@@ -169,6 +169,19 @@ describe("delegations", () => {
       assert.deepStrictEqual((yield* Fiber.join(asking)).answer, ["www.cut.bit. 192.0.2.4"])
     }))
 
+  it.scoped("a server that is silent once is asked again", () =>
+    Effect.gen(function*() {
+      let queries = 0
+      const { port } = yield* servers({
+        "127.0.0.2": (asked) => ++queries === 1 ? undefined : authoritative(a("www.cut.bit.", "192.0.2.4"))(asked)
+      })
+      const forwarder = yield* forwarderTo({ targets: [at({ port: 9 })], port })
+      const asking = yield* Effect.fork(told(forwarder, "www.cut.bit.", cutAnd()))
+      yield* eventually("it is asked", () => queries === 1)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual((yield* Fiber.join(asking)).answer, ["www.cut.bit. 192.0.2.4"])
+    }))
+
   it.scoped("servers without glue are found in the zones or by the resolver", () =>
     Effect.gen(function*() {
       const { port } = yield* servers({ "127.0.0.2": authoritative(a("www.cut.bit.", "192.0.2.4")) })

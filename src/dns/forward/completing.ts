@@ -123,10 +123,19 @@ interface Delegation {
   readonly depth: number
 }
 
-/** The first good answer of a delegation's servers. */
+/** The first good answer of a delegation's servers. Silent ones are asked once more: a datagram may be lost. */
 const askServers = <E>(way: Way<E>, question: Question, { depth, referral }: Delegation): Going<DnsMessage, E> =>
   Effect.gen(function*() {
     const { cut, glue, servers } = referral
+    const silent: Array<AskServer> = []
+    const answerFrom = Effect.fnUntraced(function*(ask: AskServer) {
+      yield* spend(way)
+      const flags = { recursion: false, dnssec: way.options.dnssec, checkingDisabled: false }
+      const message = yield* Effect.option(ask(question, flags))
+      if (message._tag === "Some") return isFrom(message.value, question, referral) ? message.value : undefined
+      silent.push(ask)
+      return undefined
+    })
     const known = (host: WireName): ReadonlyArray<string> => glue.get(host) ?? []
     const withGlue = servers.filter((host) => known(host).length > 0)
     const others = servers.filter((host) => known(host).length === 0 && !isAtOrBelow(host, cut))
@@ -134,12 +143,13 @@ const askServers = <E>(way: Way<E>, question: Question, { depth, referral }: Del
       const given = known(host)
       const addresses = given.length > 0 ? given : yield* addressesOf(way, host, depth + 1)
       for (const ask of addresses.map(way.servers.delegated)) {
-        if (ask === undefined) continue
-        yield* spend(way)
-        const flags = { recursion: false, dnssec: way.options.dnssec, checkingDisabled: false }
-        const message = yield* Effect.option(ask(question, flags))
-        if (message._tag === "Some" && isFrom(message.value, question, referral)) return message.value
+        const answer = ask === undefined ? undefined : yield* answerFrom(ask)
+        if (answer !== undefined) return answer
       }
+    }
+    for (const ask of [...silent]) {
+      const answer = yield* answerFrom(ask)
+      if (answer !== undefined) return answer
     }
     return yield* failed("delegation silent")
   })

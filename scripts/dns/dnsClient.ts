@@ -12,7 +12,8 @@ const ATTEMPTS = 4
 
 const writer = new MessageWriter()
 
-const queryFor = ({ name, type }: RandomQuestion, id: number): Uint8Array => {
+/** A query with RD and DO. */
+export const queryFor = ({ name, type }: RandomQuestion, id: number): Uint8Array => {
   writer.start({ id, flags: FLAGS.RD, question: { asked: name, type, class: CLASSES.IN } })
   writer.opt({ size: 1_232, extendedRcode: 0, dnssec: true, options: [] })
   return writer.bytes()

@@ -1,6 +1,6 @@
 import type { Block } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
-import { type Height, type NameKey, nameKey, type OutpointKey } from "../../../src/protocol/keys.ts"
+import { type Height, type NameKey, nameKey, type OutpointKey, type TxidKey } from "../../../src/protocol/keys.ts"
 import {
   NAME_TX_VERSION,
   nameCommitment,
@@ -56,6 +56,8 @@ export interface ModelState {
   /** The last operation on each name, expired or not. */
   readonly names: ReadonlyMap<NameKey, ModelOperation>
   readonly coins: ReadonlyMap<OutpointKey, ModelCoin>
+  /** The height of each transaction of the chain. */
+  readonly transactions: ReadonlyMap<TxidKey, Height>
 }
 
 /** A block in the best chain of a node breaks a rule. */
@@ -89,6 +91,7 @@ export class ReplayModel {
   private readonly coins = new Map<OutpointKey, ModelCoin>()
   private readonly names = new Map<NameKey, ModelOperation>()
   private readonly operations: Array<ModelOperation> = []
+  private readonly transactions = new Map<TxidKey, Height>()
 
   /** `blockOf` returns a block that some node has; it may throw. */
   constructor(genesis: Bytes, blockOf: (hash: Bytes) => Block) {
@@ -114,8 +117,13 @@ export class ReplayModel {
   }
 
   get state(): ModelState {
-    const { coins, hash, names, operations, steps } = this
-    return { height: steps.length, hash, operations, names, coins }
+    const { coins, hash, names, operations, steps, transactions } = this
+    return { height: steps.length, hash, operations, names, coins, transactions }
+  }
+
+  /** The block at a height of the chain; `undefined` for genesis and above the model's block. */
+  at(height: Height): Block | undefined {
+    return this.steps[height - 1]?.block
   }
 
   private get hash(): Bytes {
@@ -128,6 +136,7 @@ export class ReplayModel {
     this.below.delete(binaryString(step.block.hash))
     for (const [key, coin] of step.coins) setOrDelete(this.coins, key, coin)
     for (const [key, operation] of step.names) setOrDelete(this.names, key, operation)
+    for (const { txidKey } of step.block.transactions) this.transactions.delete(txidKey)
     this.operations.length = step.operations
   }
 
@@ -135,6 +144,7 @@ export class ReplayModel {
     const height = this.steps.length + 1
     this.below.add(binaryString(block.hash))
     this.steps.push({ block, height, coins: new Map(), names: new Map(), operations: this.operations.length })
+    for (const { txidKey } of block.transactions) this.transactions.set(txidKey, height)
     try {
       const [coinbase, ...others] = block.transactions
       if (coinbase === undefined) throw new RuleBroken("it has no coinbase")

@@ -1,0 +1,57 @@
+import * as Effect from "effect/Effect"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import { shownTxid } from "../../../src/protocol/keys.ts"
+import { nameField } from "../../../src/protocol/nameText.ts"
+import { Wallets } from "../../../src/wallet/Wallets.ts"
+import type { Property, World, WorldNode } from "../World.ts"
+import { seen, settledTip } from "./chains.ts"
+
+/** Minutes until all mempools agree. */
+const PATIENCE = 10
+
+const tipFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
+  const tips = nodes.map((node) => {
+    const tip = settledTip(node)
+    return `${node.name} ${tip === undefined ? node.state : `${tip.height} ${displayHash(tip.hash).slice(0, 12)}`}`
+  })
+  return new Set(tips.map((tip) => tip.slice(tip.indexOf(" ")))).size === 1 ? undefined : `tips: ${tips.join(", ")}`
+}
+
+const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
+  const pools = nodes.map((node) => {
+    const pool = seen(node, Mempool)
+    return new Set([...pool?.entries() ?? []].map(({ transaction }) => transaction.txidKey))
+  })
+  const all = new Set(pools.flatMap((pool) => [...pool]))
+  for (const [i, pool] of pools.entries()) {
+    for (const txid of all) {
+      if (!pool.has(txid)) return `the mempool of ${nodes[i]?.name} lacks ${shownTxid(txid).slice(0, 12)}`
+    }
+  }
+  return undefined
+}
+
+const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
+  for (const node of nodes) {
+    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+      for (const { name, note, step, value } of wallet.names.registrations()) {
+        if (value === undefined || step === "done" || step === "failed") continue
+        return `the registration of ${nameField(name)} on ${node.name} has not ended: ${step}, ${note}`
+      }
+    }
+  }
+  return undefined
+}
+
+const agreement = (world: World): Effect.Effect<string | undefined> =>
+  Effect.gen(function*() {
+    const fault = () => tipFault(world.nodes) ?? poolsFault(world.nodes)
+    for (let minute = 0; minute < PATIENCE && fault() !== undefined; minute++) yield* Effect.sleep("1 minute")
+    return fault() ?? sagaFault(world.nodes)
+  })
+
+export const agreementHolds: Property = {
+  name: "healed nodes agree",
+  check: (world) => ({ finally: () => agreement(world) })
+}

@@ -1,0 +1,21 @@
+import type { Property } from "../World.ts"
+import { agreementHolds } from "./agreementHolds.ts"
+import { answersHold } from "./answersHold.ts"
+import { memoryHolds } from "./memoryHolds.ts"
+import { namesHold } from "./namesHold.ts"
+import { poolHolds } from "./poolHolds.ts"
+import { renewalsHold } from "./renewalsHold.ts"
+import { sagasHold } from "./sagasHold.ts"
+import { walletsHold } from "./walletsHold.ts"
+
+/** What must hold in every world. */
+export const PROPERTIES: ReadonlyArray<Property> = [
+  namesHold,
+  poolHolds,
+  walletsHold,
+  sagasHold,
+  renewalsHold,
+  answersHold,
+  memoryHolds,
+  agreementHolds
+]

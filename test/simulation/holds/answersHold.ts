@@ -1,0 +1,76 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { completeNames } from "../../../src/names/completeNames.ts"
+import { NameDb, type NameEntry } from "../../../src/names/NameDb.ts"
+import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
+import { nameField } from "../../../src/protocol/nameText.ts"
+import type { Property, World, WorldNode } from "../World.ts"
+import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
+import { isOver, type ModelOperation, type ModelState } from "./ReplayModel.ts"
+
+/** Known blocks above the tip with which a node must not deny a name any more. */
+const FAR_BEHIND = 3
+
+/** A name that nobody registers. */
+const NEVER = new TextEncoder().encode("d/never-registered")
+
+const isRecord = (found: NameEntry, said: ModelOperation): boolean =>
+  found.height === said.height && found.vout === said.vout && equal(found.txid, said.txid) &&
+  equal(found.value, said.value) && equal(found.address, said.address)
+
+/** The record that a node answers with, from its cache or names.db. */
+const recordFault = (node: WorldNode, name: Bytes, { names }: ModelState): string | undefined => {
+  const exit = node.look(Effect.flatMap(NameDb, (db) => db.resolve(name)))
+  if (exit === undefined) return undefined
+  const said = names.get(nameKey(name))
+  const found = Exit.isSuccess(exit) ? exit.value : undefined
+  if (found === undefined) return said === undefined ? undefined : `it does not find ${nameField(name)}`
+  return said !== undefined && isRecord(found, said)
+    ? undefined
+    : `it has ${nameField(name)} as of height ${found.height}, not of ${said?.height ?? "no block"}`
+}
+
+/** A denial is true at the tip, and comes only from a node that lacks no known block. */
+const denialFault = (node: WorldNode, name: Bytes, { height, names }: ModelState): string | undefined => {
+  const known = seen(node, Effect.flatMap(completeNames(), (complete) => complete.known(name)))
+  if (known === undefined) return undefined
+  const said = names.get(nameKey(name))
+  const lives = said !== undefined && !isOver(said.height, height)
+  if ((known.type === "active") !== lives) return `it says that ${nameField(name)} is ${known.type} at height ${height}`
+  if (known.type === "active") return undefined
+  const missing = seen(node, Effect.flatMap(Chain, (chain) => chain.progress))?.missing?.count ?? 0
+  return missing > FAR_BEHIND
+    ? `it says that ${nameField(name)} is ${known.type}, while it lacks ${missing} blocks that it knows of`
+    : undefined
+}
+
+class Answers {
+  private readonly world: World
+  private turn = 0
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  check(node: WorldNode): string | undefined {
+    const tip = settledTip(node)
+    const cursor = seen(node, Effect.flatMap(NameDb, (names) => names.cursor))
+    if (tip === undefined || cursor === undefined || !equal(tip.hash, cursor.hash)) return undefined
+    return comparedAt(this.world, tip.hash, (model) => {
+      const { names } = model.state
+      const all = [...names.values()]
+      const name = all[this.turn++ % (all.length + 1)]?.name ?? NEVER
+      return recordFault(node, name, model.state) ?? denialFault(node, name, model.state)
+    })
+  }
+}
+
+export const answersHold: Property = {
+  name: "answers are true, and denials complete",
+  check: (world) => {
+    const answers = new Answers(world)
+    return { every: 50, always: () => firstFault(world.nodes, (node) => answers.check(node)) }
+  }
+}

@@ -1,0 +1,88 @@
+import { COIN } from "../../../src/protocol/amount.ts"
+import { binaryString } from "../../../src/protocol/bytes.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
+import { nameField } from "../../../src/protocol/nameText.ts"
+import type { Wallet } from "../../../src/wallet/Wallet.ts"
+import { Wallets } from "../../../src/wallet/Wallets.ts"
+import { HOUR } from "../plan.ts"
+import type { Property, World, WorldNode } from "../World.ts"
+import { firstFault, seen, settledTip } from "./chains.ts"
+
+/** The blocks of a name's life, and the last of them, in which the wallet must have had an hour. */
+const LIFE = 30
+const LAST = 10
+
+/** Coins that pay any renewal. */
+const ENOUGH = COIN / 10
+
+interface Watched {
+  readonly life: number
+  /** When the wallet was first seen with the name in its last blocks, in milliseconds. */
+  readonly since: number
+  readonly height: number
+}
+
+class Renewals {
+  private readonly world: World
+  private readonly watched = new Map<string, Watched>()
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  check(node: WorldNode): string | undefined {
+    const tip = settledTip(node)
+    if (tip === undefined) return undefined
+    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+      const fault = this.wallet(node, wallet, tip.height)
+      if (fault !== undefined) return `wallet "${wallet.name}": ${fault}`
+    }
+    return undefined
+  }
+
+  private wallet(node: WorldNode, wallet: Wallet, height: number): string | undefined {
+    if (wallet.vault.encryption() === "locked" || wallet.ledger.lastBlock().height !== height) return undefined
+    for (const { height: updated, mine, name } of wallet.names.list()) {
+      const key = `${node.name} ${wallet.name} ${binaryString(name)}`
+      const left = updated + LIFE - height
+      if (!mine || left > LAST || !wallet.names.isRenewed(name) || this.isPending(wallet, name)) {
+        this.watched.delete(key)
+        continue
+      }
+      const before = this.watched.get(key)
+      if (left > 1) {
+        const goesOn = before?.life === node.life && before.height === updated && hasEnough(wallet)
+        if (!goesOn) this.watched.set(key, { life: node.life, since: this.world.now(), height: updated })
+        continue
+      }
+      this.watched.delete(key)
+      if (before?.life === node.life && before.height === updated && this.world.now() - before.since >= HOUR) {
+        return `${nameField(name)} of height ${updated} was not renewed until height ${height}`
+      }
+    }
+    return undefined
+  }
+
+  private isPending(wallet: Wallet, name: Uint8Array): boolean {
+    return wallet.ledger.coins().some((coin) => {
+      const operation = coin.name?.operation
+      return coin.height === undefined && operation !== undefined && operation.op !== "name_new" &&
+        nameKey(operation.name) === nameKey(name)
+    })
+  }
+}
+
+const hasEnough = (wallet: Wallet): boolean =>
+  wallet.ledger.coins().reduce(
+    (sum, { coinbase, height, name, output }) =>
+      name === undefined && !coinbase && height !== undefined ? sum + output.value : sum,
+    0
+  ) > ENOUGH
+
+export const renewalsHold: Property = {
+  name: "no renewal is missed",
+  check: (world) => {
+    const renewals = new Renewals(world)
+    return { every: 500, always: () => firstFault(world.nodes, (node) => renewals.check(node)) }
+  }
+}

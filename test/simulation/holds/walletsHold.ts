@@ -1,0 +1,111 @@
+import { type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
+import { fromBinaryString } from "../../../src/protocol/bytes.ts"
+import { txidKey } from "../../../src/protocol/keys.ts"
+import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
+import { outpointKey, outpointText, prevoutTxid } from "../../../src/protocol/transaction.ts"
+import type { WalletTx } from "../../../src/wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../src/wallet/Wallet.ts"
+import { Wallets } from "../../../src/wallet/Wallets.ts"
+import type { Property, World, WorldNode } from "../World.ts"
+import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
+import type { ModelState, ReplayModel } from "./ReplayModel.ts"
+
+const shown = ({ transaction: { txid } }: WalletTx): string => displayHash(txid).slice(0, 12)
+
+/** The wallet's confirmed coins are coins of the chain, and no coin of the chain is missing without a spender. */
+const coinsFault = (wallet: Wallet, { coins }: ModelState): string | undefined => {
+  for (const { expired, height, outpoint, output } of wallet.ledger.coins()) {
+    if (height === undefined || expired) continue
+    const coin = coins.get(outpoint)
+    const what = `the coin ${outpointText(fromBinaryString(outpoint))} of height ${height}`
+    if (coin === undefined) return `it has ${what}, which is spent or in no block`
+    if (coin.height !== height || coin.value !== output.value) return `it has ${what}, which the chain has otherwise`
+  }
+  return undefined
+}
+
+/** Whether the chain spends an input of a transaction otherwise. A name that expired lost its coin without a spender. */
+const isForbidden = ({ transaction }: WalletTx, { coins, transactions }: ModelState): boolean =>
+  transaction.inputs.some(({ prevout }) =>
+    transactions.has(txidKey(prevoutTxid(prevout))) && !coins.has(outpointKey(prevout))
+  )
+
+const spendsName = ({ spent }: WalletTx): boolean =>
+  spent.some((output) => output !== undefined && parseNameScript(output.script) !== undefined)
+
+const stateFault = (tx: WalletTx, model: ReplayModel): string | undefined => {
+  const { state, transaction } = tx
+  const height = model.state.transactions.get(transaction.txidKey)
+  if (state.type === "confirmed") {
+    const block = model.at(state.height)
+    return height === state.height && block !== undefined && equal(block.hash, state.hash)
+      ? undefined
+      : `${shown(tx)} is confirmed at height ${state.height}, the chain has it ${
+        height === undefined ? "nowhere" : `at ${height}`
+      }`
+  }
+  if (height !== undefined) return `${shown(tx)} is ${state.type}, the chain has it at height ${height}`
+  if (transaction.isCoinbase || spendsName(tx)) return undefined
+  const forbidden = isForbidden(tx, model.state)
+  if (forbidden && state.type !== "conflicted") return `${shown(tx)} is ${state.type}, a block spends its coins`
+  const known = transaction.inputs.every(({ prevout }) => model.state.coins.has(outpointKey(prevout)))
+  return known && state.type === "conflicted" ? `${shown(tx)} is conflicted, its coins are unspent` : undefined
+}
+
+/** A payment that depends on a block reward of no block keeps no other coins. */
+const keptFault = (wallet: Wallet, { transactions }: ModelState): string | undefined => {
+  const orphans = new Set(
+    wallet.ledger.transactions().filter(({ transaction }) =>
+      transaction.isCoinbase && !transactions.has(transaction.txidKey)
+    )
+      .map(({ transaction }) => transaction.txidKey)
+  )
+  if (orphans.size === 0) return undefined
+  for (const tx of wallet.ledger.transactions()) {
+    const { state, transaction } = tx
+    if (state.type !== "inactive" || state.abandoned || transaction.isCoinbase) continue
+    if (transaction.inputs.some(({ prevout }) => orphans.has(txidKey(prevoutTxid(prevout))))) {
+      return `${shown(tx)} keeps its coins, and depends on a block reward of no block`
+    }
+  }
+  return undefined
+}
+
+class WalletLedgers {
+  private readonly world: World
+  private readonly looked = new Map<string, { readonly life: number; readonly tip: Bytes; readonly list: unknown }>()
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  check(node: WorldNode): string | undefined {
+    const tip = settledTip(node)
+    if (tip === undefined) return undefined
+    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+      const key = `${node.name} ${wallet.name}`
+      const before = this.looked.get(key)
+      const list = wallet.ledger.transactions()
+      if (before?.life === node.life && before.list === list && equal(before.tip, tip.hash)) continue
+      if (!equal(wallet.ledger.lastBlock().hash, tip.hash) || wallet.ledger.scanning() !== undefined) continue
+      this.looked.set(key, { life: node.life, tip: tip.hash, list })
+      const fault = comparedAt(this.world, tip.hash, (model) => {
+        for (const tx of list) {
+          const wrong = stateFault(tx, model)
+          if (wrong !== undefined) return wrong
+        }
+        return coinsFault(wallet, model.state) ?? keptFault(wallet, model.state)
+      })
+      if (fault !== undefined) return `wallet "${wallet.name}" at height ${tip.height}: ${fault}`
+    }
+    return undefined
+  }
+}
+
+export const walletsHold: Property = {
+  name: "wallets see the chain as it is",
+  check: (world) => {
+    const ledgers = new WalletLedgers(world)
+    return { always: () => firstFault(world.nodes, (node) => ledgers.check(node)) }
+  }
+}

@@ -8,8 +8,8 @@ import { sourcesUnder } from "./importGraph.mjs"
 
 const WAIT = /(?<![.\w])setTimeout\(|\bEffect\.(?:sleep|delay)\(/g
 
-/** The helpers, and tests of whole programs. */
-const FREE = /^(?:support|integration)\//
+/** The helpers, tests of whole programs, and the simulator, whose time is virtual. */
+const FREE = /^(?:support|integration|simulation)\//
 
 /** Times that are what a test is about. */
 const TESTED = {

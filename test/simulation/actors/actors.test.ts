@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Drawing, HOUR, type NodePlan } from "../plan.ts"
+import { streamOf } from "../seed.ts"
+import type { Actor } from "../World.ts"
+import { killers } from "./killers.ts"
+import { miners } from "./miners.ts"
+import { reorganizers } from "./reorganizers.ts"
+import { weather } from "./weather.ts"
+
+const nodes: ReadonlyArray<NodePlan> = ["a", "b", "c"].map((name, i) => ({
+  name,
+  host: `${5 + i}.${9 + i}.0.1`,
+  peers: [],
+  options: {},
+  offset: 0,
+  drift: 0
+}))
+
+const drawn = ({ draw, name }: Actor, seed: number) => {
+  const drawing: Drawing = { seed, world: 1, nodes, until: 6 * HOUR, random: streamOf(seed, `act:${name}`) }
+  return draw(drawing)
+}
+
+describe("actors", () => {
+  it.each([killers, miners, reorganizers, weather])("$name draw the same steps from the same seed", (actor) => {
+    for (let seed = 0; seed < 50; seed++) {
+      const steps = drawn(actor, seed)
+      assert.deepStrictEqual(steps, drawn(actor, seed))
+      assert.deepStrictEqual(JSON.parse(JSON.stringify(steps)), steps)
+      for (const { at } of steps) assert.isAtLeast(at, 0)
+    }
+  })
+
+  it("miners find some forty blocks in six hours", () => {
+    const counts = Array.from({ length: 50 }, (_, seed) => drawn(miners, seed).length)
+    const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
+    assert.isAtLeast(mean, 30)
+    assert.isAtMost(mean, 50)
+  })
+
+  it("weather disturbs every link in some world", () => {
+    const actions = new Set(
+      Array.from({ length: 20 }, (_, seed) => drawn(weather, seed)).flat().map((step) => step.action)
+    )
+    assert.deepStrictEqual([...actions].sort(), ["clog", "mute", "partition", "reset", "slow"])
+  })
+})

@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import { HOUR, MINUTE } from "../plan.ts"
+import type { Actor, World } from "../World.ts"
+import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
+
+/** The longest time that a node is down, in milliseconds. */
+const DOWN = MINUTE
+
+const again = (world: World, name: string, after: number) =>
+  Effect.gen(function*() {
+    yield* Effect.sleep(after)
+    const node = world.node(name)
+    if (node.state === "down") yield* node.start()
+  })
+
+/**
+ * Kills nodes between any two tasks, or stops them as an operator does, and starts them again after 0 to 60 seconds;
+ * sometimes the next kill comes while the node still opens its files. Must not leave a node down.
+ */
+export const killers: Actor = {
+  name: "killers",
+
+  draw: ({ nodes, random, until }) =>
+    times(random, { first: 5 * MINUTE, mean: HOUR, until }).flatMap((at) => {
+      const node = oneOf(random, nodes).name
+      const down = chance(random, 0.3) ? 0 : between(random, [1, DOWN])
+      const action = chance(random, 0.75) ? "kill" : "stop"
+      const first = { at, action, arguments: { node, down } }
+      if (!chance(random, 0.15)) return [first]
+      return [first, { at: at + down + between(random, [0, 2_000]), action: "kill", arguments: { node, down: 0 } }]
+    }),
+
+  act: (world) => ({
+    kill: ({ arguments: given }) =>
+      Effect.zipRight(
+        world.node(textAt(given, "node")).kill,
+        again(world, textAt(given, "node"), numberAt(given, "down"))
+      ),
+    stop: ({ arguments: given }) =>
+      Effect.zipRight(
+        world.node(textAt(given, "node")).stop,
+        again(world, textAt(given, "node"), numberAt(given, "down"))
+      )
+  })
+}

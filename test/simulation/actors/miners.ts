@@ -1,0 +1,44 @@
+import * as Effect from "effect/Effect"
+import { exponential } from "../../../src/base/random.ts"
+import { MINUTE } from "../plan.ts"
+import type { Actor } from "../World.ts"
+import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+import { mineAt, type MiningWay } from "./mining.ts"
+
+/** Between two blocks of the whole network, on average. */
+const SPACING = 9 * MINUTE
+
+/** A miner returns its work this late at most, in milliseconds. */
+const LATE = 40_000
+
+const wayOf = (text: string): MiningWay => text === "aux" || text === "template" ? text : "generate"
+
+/**
+ * Miners of unequal shares, each at a node of its own, find blocks at exponential times, half of them merged-mined and
+ * sometimes several in a row. They take the transactions of their node's pool, and return work late: forks follow. They
+ * must not know of each other, nor mine where their node did not ask for it.
+ */
+export const miners: Actor = {
+  name: "miners",
+
+  draw: ({ nodes, random, until }) => {
+    const shares = Object.fromEntries(nodes.map(({ name }) => [name, 0.1 + exponential(random, 1)]))
+    return times(random, { mean: SPACING, until }).map((at) => ({
+      at,
+      action: "mine",
+      arguments: {
+        node: weighted(random, shares),
+        way: oneOf(random, ["generate", "generate", "aux", "template", "template", "template"]),
+        delay: chance(random, 0.5) ? 0 : between(random, [1, LATE]),
+        blocks: chance(random, 0.1) ? between(random, [2, 6]) : 1
+      }
+    }))
+  },
+
+  act: (world) => ({
+    mine: ({ arguments: given }) =>
+      mineAt(world, textAt(given, "node"), { way: wayOf(textAt(given, "way")), delay: numberAt(given, "delay") }).pipe(
+        Effect.repeatN(numberAt(given, "blocks") - 1)
+      )
+  })
+}

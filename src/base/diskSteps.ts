@@ -1,5 +1,6 @@
 import { fsync, fsyncSync } from "node:fs"
 import { promisify } from "node:util"
+import { nextTurn } from "./turns.ts"
 
 /**
  * Resumable work on files. A yielded descriptor is synced before the work continues, and a sync error is thrown into
@@ -33,7 +34,7 @@ const fsyncAside = promisify(fsync)
 const syncAside = (descriptor: number): Promise<Failure | undefined> =>
   fsyncAside(descriptor).then(() => undefined, (cause: unknown) => ({ cause }))
 
-const turn = (): Promise<undefined> => new Promise((resolve) => setImmediate(() => resolve(undefined)))
+const turn = (): Promise<undefined> => new Promise((resolve) => nextTurn(() => resolve(undefined)))
 
 /** Runs fsync on the thread pool, so that the event loop stays responsive. */
 export class DiskWork {

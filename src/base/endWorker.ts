@@ -1,4 +1,5 @@
 import type { Worker } from "node:worker_threads"
+import { afterDelay, cancelTimer } from "./turns.ts"
 
 export const CLOSE = "close"
 
@@ -9,9 +10,9 @@ const PATIENCE = 10_000
 export const endWorker = (worker: Worker): Promise<void> =>
   new Promise((resolve) => {
     if (worker.threadId === -1) return resolve()
-    const late = setTimeout(() => void worker.terminate(), PATIENCE)
+    const late = afterDelay(PATIENCE, () => void worker.terminate())
     worker.once("exit", () => {
-      clearTimeout(late)
+      cancelTimer(late)
       resolve()
     })
     worker.ref()

@@ -1,3 +1,4 @@
+import { nextTurn } from "./turns.ts"
 export interface Line {
   readonly add: (task: () => void) => void
   readonly length: number
@@ -10,7 +11,7 @@ export const fewATurn = (count: number): Line => {
   const schedule = (): void => {
     if (scheduled || waiting.length === 0) return
     scheduled = true
-    setImmediate(() => {
+    nextTurn(() => {
       scheduled = false
       for (const task of waiting.splice(0, count)) task()
       schedule()

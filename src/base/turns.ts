@@ -4,7 +4,7 @@ import { monotonic } from "./clock.ts"
 /** A task of a later turn of the event loop. */
 export interface Timer extends Disposable {
   /** Lets the process end before the task has run. */
-  readonly unref: () => unknown
+  readonly unref: () => Timer
 }
 
 /** The event loop. Only `useVirtual` replaces it. */

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { monotonic } from "../base/clock.ts"
 import { BLOCK_WEIGHT, Forecast } from "../light/Forecast.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { GETBLOCKCHAININFO, GETSYNCSTATUS } from "../rpc/contract/chain/chain.ts"
@@ -33,7 +34,7 @@ export const make = (rpc: DaemonRpc) =>
       const stages = progress === undefined
         ? [{ done: height, of: headers, weight }]
         : [{ done: progress, of: 1, weight }]
-      const outlook = forecast.note({ at: performance.now(), stages })
+      const outlook = forecast.note({ at: monotonic(), stages })
       return {
         phase: synced ? "ready" : "blocks",
         proof: "full",

@@ -1,4 +1,5 @@
 import * as Redacted from "effect/Redacted"
+import { randomHex } from "../base/entropy.ts"
 
 /** In the format of the reference node (share/rpcauth). */
 
@@ -27,6 +28,6 @@ export const hmac = (salt: string | Uint8Array, text: Uint8Array): Buffer =>
 export const hashedUser = (
   { password, user }: { readonly user: string; readonly password: Redacted.Redacted<string> }
 ): HashedUser => {
-  const salt = nodeCrypto().randomBytes(16).toString("hex")
+  const salt = randomHex(16)
   return { user, salt, hash: hmac(salt, Buffer.from(Redacted.value(password))).toString("hex") }
 }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
-import { randomBytes } from "node:crypto"
+import { randomBytes } from "../base/entropy.ts"
 import type { Html } from "../web/html.ts"
 import { CallFailed, type Calls } from "./calls.ts"
 import { wordsOf } from "./errorWords.ts"
@@ -65,7 +65,7 @@ export class Confirmations {
     { run, ...plan }: Plan,
     { by, now, wallet }: { readonly by: object; readonly wallet: string | undefined; readonly now: number }
   ): string {
-    const id = randomBytes(16).toString("base64url")
+    const id = Buffer.from(randomBytes(16)).toString("base64url")
     this.#all.set(id, { id, plan, run, by, wallet, made: now, state: { is: "open" } })
     for (const [key, each] of this.#all) {
       if (each.state.is === "open" && isOld(each, now)) each.run = undefined

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../base/clock.ts"
 import { paramsOf } from "../consensus/params.ts"
 import { isOwnName } from "../http/browser.ts"
 import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
@@ -136,7 +137,7 @@ export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never,
   Effect.gen(function*() {
     const dispatch = yield* Dispatch
     const { book } = yield* DeskLinks
-    const { network, now = () => performance.now() } = config
+    const { network, now = monotonic } = config
     const node = { params: paramsOf(networks[network]), dataDir: config.dataDir }
     const sessions = new DeskSessions()
 

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { randomBytes, randomHex } from "../base/entropy.ts"
 import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import { hashOfToken, newSecretToken } from "../base/secretToken.ts"
 import type { AdmittedUser } from "../rpc/method/permission.ts"
@@ -80,7 +81,7 @@ export class DeskSessions {
   readonly #readers = new Map<string, DeskSession>()
   readonly #places = new EvictingPlaces<string>(MOST_SESSIONS, (key) => this.#end(key))
   /** Unique per process: a browser sends a host's cookies to all its ports, where other nodes may be. */
-  readonly #suffix = randomBytes(NAME_BYTES).toString("hex")
+  readonly #suffix = randomHex(NAME_BYTES)
   readonly #cookieName = `svcd_desk_${this.#suffix}`
   readonly #readerName = `svcd_pages_${this.#suffix}`
   /** By user, as many as configured. They last as long as the process. */

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { isLoopback } from "../base/addresses.ts"
+import { monotonic } from "../base/clock.ts"
 import type { Chain } from "../chain/Chain.ts"
 import type { LightPart } from "../light/LightPart.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
@@ -193,9 +194,9 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
           return Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, said) })
         }
         const { query } = read
-        const begun = performance.now()
+        const begun = monotonic()
         const answer = Effect.map(say(query, client), (said): DnsReply => {
-          counters.took((performance.now() - begun) / 1000)
+          counters.took((monotonic() - begun) / 1000)
           return { _tag: "Message", bytes: messageFor(query, client, said) }
         })
         if (!isForTransfers(query)) return answer

@@ -1,3 +1,4 @@
+import { randomBytes } from "../base/entropy.ts"
 import { sipHashHalves, type SipKey, sipKey } from "../base/siphash.ts"
 import { type Bytes, concat, equal } from "../protocol/bytes.ts"
 import type { UnixTime } from "../protocol/keys.ts"
@@ -29,7 +30,7 @@ export interface CookieFacts {
   readonly now: UnixTime
 }
 
-const newSecret = (): Bytes => crypto.getRandomValues(new Uint8Array(16))
+const newSecret = (): Bytes => randomBytes(16)
 
 /** The whole option: the client's part, version, time and hash. */
 const cookieOf = (key: SipKey, client: Bytes, { address, now }: CookieFacts): Uint8Array => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Writable } from "node:stream"
+import { afterDelay, cancelTimer } from "../base/turns.ts"
 import type { AnswerMemory } from "../rpc/CallerMemory.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import { LongText } from "../rpc/json/LongText.ts"
@@ -136,11 +137,11 @@ export const sendRefusal = (
   response.writeHead(status, [...headers, ...body, "Connection", "close"])
   response.write(text)
   const end = (): void => {
-    clearTimeout(timer)
+    cancelTimer(timer)
     if (response.writableEnded) return
     response.end()
     session.leave(response, true)
   }
-  const timer = setTimeout(end, LINGER)
+  const timer = afterDelay(LINGER, end)
   request.once("close", end).once("end", end).resume()
 }

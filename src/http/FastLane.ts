@@ -1,5 +1,7 @@
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
+import { wallTime } from "../base/clock.ts"
+import { afterDelay } from "../base/turns.ts"
 import type { AnswerMemory } from "../rpc/CallerMemory.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import { writePieces } from "./Exchange.ts"
@@ -134,11 +136,11 @@ export class FastLane {
    * Waiting clients ignore interim answers (RFC 9110, 15.2).
    */
   #probeLater(delay: number): void {
-    setTimeout(() => {
+    afterDelay(delay, () => {
       if (!this.#busy || this.#socket.destroyed) return
       this.#socket.write(INTERIM, "latin1")
       this.#probeLater(2 * delay)
-    }, delay).unref()
+    }).unref()
   }
 
   #read(chunk: Buffer): void {
@@ -201,7 +203,7 @@ export class FastLane {
 let dated = { second: -1, line: "" }
 
 const dateLine = (): string => {
-  const now = Date.now()
+  const now = wallTime()
   const second = Math.floor(now / 1000)
   if (second !== dated.second) dated = { second, line: `Date: ${new Date(now).toUTCString()}\r\n` }
   return dated.line

@@ -3,6 +3,7 @@ import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { EvictingPlaces } from "../base/EvictingPlaces.ts"
 import type { PlaceShare } from "../base/FairPlaces.ts"
+import { afterDelay, cancelTimer } from "../base/turns.ts"
 import type { Call } from "../rpc/Dispatch.ts"
 import type { Demand } from "../rpc/method/methodTable.ts"
 import { notPermitted } from "./permissions.ts"
@@ -140,13 +141,13 @@ export class OpenCalls {
   drained(timeout: number): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.#fibers.size === 0) return resume(Effect.void)
-      const timer = setTimeout(() => {
+      const timer = afterDelay(timeout, () => {
         this.#whenDrained = undefined
         for (const fiber of this.#fibers) fiber.unsafeInterruptAsFork(fiber.id())
         resume(Effect.void)
-      }, timeout)
+      })
       this.#whenDrained = () => {
-        clearTimeout(timer)
+        cancelTimer(timer)
         resume(Effect.void)
       }
     })

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { EvictingPlaces } from "../base/EvictingPlaces.ts"
+import { afterDelay, cancelTimer } from "../base/turns.ts"
 import type { Exchange } from "./Exchange.ts"
 import type { PageStream } from "./Pages.ts"
 
@@ -83,9 +84,9 @@ export class PageStreams {
         session.end()
         return resume(Effect.interrupt)
       }
-      const stalled = setTimeout(() => session.end(), this.#config.stallTimeout)
+      const stalled = afterDelay(this.#config.stallTimeout, () => session.end())
       const settle = (): void => {
-        clearTimeout(stalled)
+        cancelTimer(stalled)
         response.off("drain", go)
         response.off("close", gone)
         // A closed connection counts nothing any more.

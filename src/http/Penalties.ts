@@ -1,3 +1,5 @@
+import { monotonic } from "../base/clock.ts"
+import { afterDelay } from "../base/turns.ts"
 /** Milliseconds between log lines about wrong credentials. */
 const LOG_INTERVAL = 1_000
 
@@ -83,9 +85,9 @@ export class Penalties {
   /** Starts the penalty for wrong credentials. Then calls `served` and checks waiting connections. */
   serve({ client, key }: Guesser, served: () => void): void {
     this.#unlogged = { peer: client.text, count: this.#unlogged.count + 1 }
-    if (performance.now() - this.#logged >= LOG_INTERVAL) this.#writeLog()
+    if (monotonic() - this.#logged >= LOG_INTERVAL) this.#writeLog()
     this.#hold(key, 1)
-    setTimeout(() => {
+    afterDelay(this.#time, () => {
       this.#hold(key, -1)
       served()
       while (this.#total < this.#places) {
@@ -95,7 +97,7 @@ export class Penalties {
         next.judge()
       }
       if (!this.any) this.#writeLog()
-    }, this.#time)
+    })
   }
 
   #writeLog(): void {
@@ -103,7 +105,7 @@ export class Penalties {
     if (count === 0) return
     this.#log(count === 1 ? { peer } : { peer, others: count - 1 })
     this.#unlogged = { peer: "", count: 0 }
-    this.#logged = performance.now()
+    this.#logged = monotonic()
   }
 
   #next(): Suspect | undefined {

@@ -8,6 +8,7 @@ import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { withLoneSpan } from "../base/spans.ts"
+import { afterDelay, cancelTimer } from "../base/turns.ts"
 import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
 import type { HashedUser } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
@@ -156,10 +157,10 @@ const make = (config: RpcServerConfig) =>
 /** Frees the port, and closes the remaining connections after a moment for answers in transit. */
 const close = (server: Server, service: HttpService): Effect.Effect<void> =>
   Effect.async((resume) => {
-    const timer = setTimeout(() => service.closeAll(), LAST_MOMENT)
+    const timer = afterDelay(LAST_MOMENT, () => service.closeAll())
     service.closeIdle()
     server.close(() => {
-      clearTimeout(timer)
+      cancelTimer(timer)
       resume(Effect.void)
     })
   })

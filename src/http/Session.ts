@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { monotonic } from "../base/clock.ts"
 import type { PlaceShare } from "../base/FairPlaces.ts"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
+import { nextTurn } from "../base/turns.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
 import type { Demand } from "../rpc/method/methodTable.ts"
 import type { AdmittedUser } from "../rpc/method/permission.ts"
@@ -135,12 +137,12 @@ export class Session implements HttpConnection, GateSession {
   }
 
   get delay(): number | undefined {
-    return this.#rates.wait(this.client, performance.now())
+    return this.#rates.wait(this.client, monotonic())
   }
 
   /** Counts a request with so many calls. Beyond the rate limit, counts nothing and returns the seconds to wait. */
   count(calls: number): number | undefined {
-    return this.#rates.take(this.client, { count: calls, now: performance.now() })
+    return this.#rates.take(this.client, { count: calls, now: monotonic() })
   }
 
   get isUnread(): boolean {
@@ -233,7 +235,7 @@ export class Session implements HttpConnection, GateSession {
     if (begin === undefined) {
       this.#busy = false
       this.#inRow = 0
-    } else if (++this.#inRow % MAX_IN_ROW === 0) setImmediate(begin)
+    } else if (++this.#inRow % MAX_IN_ROW === 0) nextTurn(begin)
     // Deferred, as immediate answers would nest.
     else queueMicrotask(begin)
   }
@@ -241,6 +243,6 @@ export class Session implements HttpConnection, GateSession {
 
 /** Node delays each response until the one before it is written. */
 const behind = (response: ServerResponse | undefined, then: () => void): void => {
-  if (response === undefined || response.writableFinished) setImmediate(then)
+  if (response === undefined || response.writableFinished) nextTurn(then)
   else response.once("finish", then)
 }

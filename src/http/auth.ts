@@ -1,5 +1,6 @@
 import * as Redacted from "effect/Redacted"
-import { randomBytes, timingSafeEqual } from "node:crypto"
+import { timingSafeEqual } from "node:crypto"
+import { randomBytes } from "../base/entropy.ts"
 import { type HashedUser, hashedUser, hmac } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 

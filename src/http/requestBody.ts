@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream"
+import { monotonic } from "../base/clock.ts"
 import { fewATurn } from "../base/fewATurn.ts"
+import { afterDelay } from "../base/turns.ts"
 import type { Millis } from "../protocol/keys.ts"
 import type { CallerMemory } from "../rpc/CallerMemory.ts"
 
@@ -91,11 +93,11 @@ export class BodyReader {
       if (size <= SMALL) return
       request.pause()
       const wait = Math.max(
-        this.#rate.waitAfter(chunk.length, performance.now()),
+        this.#rate.waitAfter(chunk.length, monotonic()),
         memory.isTight("rpc_bodies") ? PAUSE : 0
       )
       // Always through the queue: after a stop of the event loop, many timers are due in one turn.
-      if (wait > 0) setTimeout(lineUp, wait)
+      if (wait > 0) afterDelay(wait, lineUp)
       else lineUp()
     })
     request.on("end", () => {

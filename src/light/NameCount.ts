@@ -1,3 +1,4 @@
+import { monotonic } from "../base/clock.ts"
 /** The names are recounted after at least this many times the duration of a count, as the file counts row by row. */
 const COUNT_SHARE = 50
 
@@ -6,7 +7,7 @@ export class NameCount {
   readonly #read: () => number
   #count: number
   #isOld = false
-  /** Milliseconds of `performance.now`. */
+  /** Milliseconds of `monotonic()`. */
   #next = 0
 
   constructor(read: () => number) {
@@ -21,11 +22,11 @@ export class NameCount {
 
   /** The number of names, possibly some seconds old. */
   get(): number {
-    const started = performance.now()
+    const started = monotonic()
     if (!this.#isOld || started < this.#next) return this.#count
     this.#count = this.#read()
     this.#isOld = false
-    const ended = performance.now()
+    const ended = monotonic()
     this.#next = ended + COUNT_SHARE * (ended - started)
     return this.#count
   }

@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { monotonic } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { makeVerified } from "../chain/VerifiedPart.ts"
@@ -41,7 +42,7 @@ const make = Effect.gen(function*() {
       { done: headers, of: expected, weight: HEADER_WEIGHT },
       { done: expected * (yield* verified), of: expected, weight: BLOCK_WEIGHT }
     ]
-    return { phase, headers, tip, outlook: unfinished(forecast.note({ at: performance.now(), stages })) }
+    return { phase, headers, tip, outlook: unfinished(forecast.note({ at: monotonic(), stages })) }
   })
 
   const whole: Effect.Effect<SyncReport> = Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { monotonic } from "../base/clock.ts"
 import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -63,13 +64,13 @@ export const makeLightReport = (light: ReportedLight): Effect.Effect<SyncReport>
       case "window":
         return Effect.gen(function*() {
           const now: UnixTime = (yield* Clock.currentTimeMillis) / 1000
-          return unfinished(window.note({ at: performance.now(), stages: yield* stagesOf(light, now) }))
+          return unfinished(window.note({ at: monotonic(), stages: yield* stagesOf(light, now) }))
         })
       case "signatures":
         return Effect.sync(() => {
           mostUnchecked = Math.max(mostUnchecked, unchecked)
           const stage = { done: mostUnchecked - unchecked, of: mostUnchecked, weight: 1 }
-          return unfinished(signatures.note({ at: performance.now(), stages: [stage] }))
+          return unfinished(signatures.note({ at: monotonic(), stages: [stage] }))
         })
       case "blocks":
       case "ready":

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../base/clock.ts"
 import { turnOfEventLoop } from "../base/turns.ts"
 import { scriptErrorMessages } from "../consensus/interpreter/scriptError.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -42,8 +43,8 @@ class InputChecks {
   /** Checks inputs until all are done, one fails or the slice is over. True if it must be called again. */
   readonly slice = (): boolean => {
     const { context, flags, plan } = this
-    for (const end = performance.now() + SLICE_MS; this.index < plan.coins.length; this.index++) {
-      if (performance.now() > end) return true
+    for (const end = monotonic() + SLICE_MS; this.index < plan.coins.length; this.index++) {
+      if (monotonic() > end) return true
       const error = verifyInput({ context, index: this.index, flags })
       if (error === undefined) continue
       this.refused = this.refusal(scriptErrorMessages[error])

@@ -38,11 +38,7 @@ export const watchEventLoop: Effect.Effect<void, never, Scope.Scope> = Effect.as
       due = now + interval
       timers.current = start()
     }
-    const start = (): Timer => {
-      const timer = afterDelay(interval, measure)
-      timer.unref()
-      return timer
-    }
+    const start = (): Timer => afterDelay(interval, measure).unref()
     const timers = { current: start() }
     return timers
   }),

@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
+import { afterDelay, cancelTimer } from "../base/turns.ts"
 import type { NameKey } from "../protocol/keys.ts"
 
 /** Names that a commit changed; `all` if unknown. */
@@ -57,15 +58,15 @@ export class CommitSignal {
     return Effect.async((resume) => {
       if (this.told !== count) return resume(Effect.succeed(true))
       const end = (came: boolean): void => {
-        clearTimeout(timer)
+        cancelTimer(timer)
         this.waiters.delete(wake)
         resume(Effect.succeed(came))
       }
       const wake = (): void => end(true)
-      const timer = setTimeout(() => end(false), within.milliseconds)
+      const timer = afterDelay(within.milliseconds, () => end(false))
       this.waiters.add(wake)
       return Effect.sync(() => {
-        clearTimeout(timer)
+        cancelTimer(timer)
         this.waiters.delete(wake)
       })
     })

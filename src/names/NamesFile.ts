@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { basename } from "node:path"
+import { monotonic } from "../base/clock.ts"
 import { keepPrivate } from "../base/privateFile.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Histogram } from "../metrics/families.ts"
@@ -109,8 +110,8 @@ export const failing = (filename: string, doing: Doing) => (error: unknown): Eff
 
 const timed = <A, E>(latency: Histogram, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.suspend(() => {
-    const started = performance.now()
-    return Effect.ensuring(work, Effect.sync(() => latency.observe((performance.now() - started) / 1000)))
+    const started = monotonic()
+    return Effect.ensuring(work, Effect.sync(() => latency.observe((monotonic() - started) / 1000)))
   })
 
 const explained = <A>(
@@ -355,13 +356,13 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       reading: (query) => timed(nameDbReadLatency, noticing(explained(filename, "reading", query))),
       point: (work) =>
         Effect.suspend(() => {
-          const started = performance.now()
+          const started = monotonic()
           try {
             return Effect.succeed(work())
           } catch (cause) {
             return failed(cause)
           } finally {
-            nameDbReadLatency.observe((performance.now() - started) / 1000)
+            nameDbReadLatency.observe((monotonic() - started) / 1000)
           }
         }),
       failed,

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { concerning, ExpiringNames } from "../alerts/ExpiringNames.ts"
+import { monotonic } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges, withoutLive } from "../client/changeFilter.ts"
@@ -55,7 +56,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
     const freshnessFor = (proof = answers.proofOfAbsence()): Effect.Effect<Freshness, StorageFailure> =>
       Effect.gen(function*() {
         const synced = yield* answers.complete
-        lately = { synced, until: performance.now() + SYNC_AGE }
+        lately = { synced, until: monotonic() + SYNC_AGE }
         return sameFreshness(yield* answers.height, synced, proof)
       })
 
@@ -84,7 +85,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       const bytes = encoded.right
       const options = requiring(given, { requireProof })
       const recent = answers.recent(nameKey(bytes))
-      return recent === undefined || lately === undefined || performance.now() > lately.until
+      return recent === undefined || lately === undefined || monotonic() > lately.until
         ? looked(bytes, options)
         : answer(bytes, recent.record, sameFreshness(recent.tipHeight, lately.synced, "full"), options)
     }

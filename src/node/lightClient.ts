@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { monotonic } from "../base/clock.ts"
 import * as Scheduler from "../base/Scheduler.ts"
 import { withoutSpan } from "../base/spans.ts"
 import { makeAnswering } from "../client/answering.ts"
@@ -57,7 +58,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
 
   const asOf = (proof: Freshness["proof"]): Effect.Effect<Freshness> =>
     Effect.map(light.complete, (synced) => {
-      lately = { synced, until: performance.now() + SYNC_AGE }
+      lately = { synced, until: monotonic() + SYNC_AGE }
       return freshness(light.height(), synced, proof)
     })
 
@@ -84,7 +85,7 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
     const bytes = encoded.right
     const options = requiring(given, { requireProof })
     const recent = light.recent(bytes)
-    return recent === undefined || lately === undefined || performance.now() > lately.until
+    return recent === undefined || lately === undefined || monotonic() > lately.until
       ? looked(bytes, options)
       : answer(bytes, recent.record, freshness(light.height(), lately.synced, recent.proof), options)
   }

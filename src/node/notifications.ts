@@ -4,7 +4,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { escapeUnsafe } from "../base/safeText.ts"
-import { turnOfEventLoop } from "../base/turns.ts"
+import { afterDelay, cancelTimer, turnOfEventLoop } from "../base/turns.ts"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
 import type { Settings } from "../config/settings.ts"
 import type { NameEvent } from "../names/events/NameEvent.ts"
@@ -34,21 +34,21 @@ const endOf = (
   Effect.async((resume) => {
     const child = start({ detached: true, stdio: "ignore", env: environment() })
     const end = (how: CommandEnd): void => {
-      clearTimeout(timer)
+      cancelTimer(timer)
       resume(Effect.succeed(how))
     }
-    const timer = setTimeout(() => {
+    const timer = afterDelay(milliseconds, () => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
       } catch {
         child.kill("SIGKILL")
       }
       end({ _tag: "TimedOut" })
-    }, milliseconds)
+    })
     child.once("error", () => end({ _tag: "NotStarted" }))
     child.once("close", (code, signal) => end({ _tag: "Ended", status: code ?? signal ?? 0 }))
     return Effect.sync(() => {
-      clearTimeout(timer)
+      cancelTimer(timer)
       child.unref()
     })
   })

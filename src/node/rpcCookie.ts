@@ -2,9 +2,9 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { randomBytes } from "node:crypto"
 import { chmodSync, readFileSync, rmSync } from "node:fs"
 import { replaceFile } from "../base/atomicFile.ts"
+import { randomHex } from "../base/entropy.ts"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { shownPath } from "../base/safeText.ts"
 import { COOKIE_USER, type CookieSettings } from "../config/cookie.ts"
@@ -52,7 +52,7 @@ export const rpcCookie = (
 ): Effect.Effect<Credentials, CookieUnwritable, DataDirectory | Scope.Scope> =>
   Effect.gen(function*() {
     yield* DataDirectory
-    const password = randomBytes(PASSWORD_BYTES).toString("hex")
+    const password = randomHex(PASSWORD_BYTES)
     const text = `${COOKIE_USER}:${password}`
     yield* Effect.acquireRelease(write(settings, text), () => remove(settings, text))
     yield* Effect.logInfo("RPC callers need the password in the cookie file", { path: settings.path })

@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { nextTurn } from "../base/turns.ts"
 import {
   DatabaseUnavailable,
   type NotSynced,
@@ -109,7 +110,7 @@ const resolving = (names: PgNames, read: Read) => {
       waiting.push(asked)
       if (waiting.length === 1) {
         // Callers of this turn of the event loop come first.
-        setImmediate(() => {
+        nextTurn(() => {
           const all = waiting
           waiting = []
           for (let from = 0; from < all.length; from += RESOLVED_AT_ONCE) {

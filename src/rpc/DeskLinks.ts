@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
+import { monotonic } from "../base/clock.ts"
 import { hashOfToken, newSecretToken } from "../base/secretToken.ts"
 import type { AdmittedUser } from "./method/permission.ts"
 
@@ -68,4 +69,4 @@ export class DeskLinks extends Context.Tag("svcd/DeskLinks")<DeskLinks, {
 export const layer = (
   { behindProxy, isOn }: { readonly isOn: boolean; readonly behindProxy: boolean }
 ): Layer.Layer<DeskLinks> =>
-  Layer.sync(DeskLinks, () => ({ book: isOn ? new LinkBook(() => performance.now()) : undefined, behindProxy }))
+  Layer.sync(DeskLinks, () => ({ book: isOn ? new LinkBook(monotonic) : undefined, behindProxy }))

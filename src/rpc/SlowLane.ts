@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../base/clock.ts"
+import { nextTurn } from "../base/turns.ts"
 
 /** Milliseconds per turn of the event loop for all costly calls. More would delay cheap calls and end none sooner. */
 const TURN = 1
@@ -35,7 +37,7 @@ export class SlowLane {
   #shortIsNext = true
 
   /** @param now milliseconds of a monotonic clock. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number = monotonic) {
     this.now = now
   }
 
@@ -63,7 +65,7 @@ export class SlowLane {
   isOver(now = this.now()): boolean {
     if (this.#since !== undefined) return now - this.#since >= TURN
     this.#since = now
-    setImmediate(() => {
+    nextTurn(() => {
       this.#since = undefined
       this.#callNext()
     })

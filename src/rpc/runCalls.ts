@@ -3,6 +3,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { monotonic } from "../base/clock.ts"
 import { FairPlaces } from "../base/FairPlaces.ts"
 import { withTracedSpan } from "../base/spans.ts"
 import type { AnswerMemory } from "./CallerMemory.ts"
@@ -123,7 +124,7 @@ export const makeCallRunner = (
     if (held > 0) memory?.give(held)
     observe?.({
       method,
-      seconds: (performance.now() - since) / 1000,
+      seconds: (monotonic() - since) / 1000,
       ownSeconds: returned === undefined ? undefined : (returned - since) / 1000,
       ...how
     })
@@ -135,7 +136,7 @@ export const makeCallRunner = (
   }
 
   const methodReturned = (call: Begun<unknown>): void => {
-    if (observe !== undefined) call.returned ??= performance.now()
+    if (observe !== undefined) call.returned ??= monotonic()
   }
 
   const failed = <A>(call: Begun<A>, cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
@@ -206,7 +207,7 @@ export const makeCallRunner = (
     const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
     const call: Begun<A> = {
       method: method?.name ?? UNKNOWN,
-      since: performance.now(),
+      since: monotonic(),
       held: 0,
       returned: undefined,
       request,

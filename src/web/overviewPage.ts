@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { unixTime } from "../base/clock.ts"
+import { monotonic, unixTime } from "../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../base/quantities.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -80,7 +80,7 @@ const makeOverview = Effect.gen(function*() {
   const weightOf = yield* makeBlockWeights
   const waitingBlock = yield* makeWaitingBlock
   const dnsNow = yield* makeDnsNow
-  const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
+  const speed = new SyncSpeed({ at: monotonic(), height: (yield* chain.tip).height })
 
   const changes = Effect.gen(function*() {
     const found = yield* names.readLog((log) => newestOperations(log, { blocks: SEARCHED_BLOCKS, limit: CHANGES }))
@@ -116,7 +116,7 @@ const makeOverview = Effect.gen(function*() {
       active: yield* manager.active,
       offline: yield* status.offline,
       report,
-      speed: speed.note({ at: performance.now(), height: tip.height }),
+      speed: speed.note({ at: monotonic(), height: tip.height }),
       spacing: params.targetSpacing,
       onDemand: params.noRetargeting
     })
@@ -273,11 +273,11 @@ export const makeOverviewPage = (overviewMs: number) =>
 
     // Requests that arrive meanwhile wait for it.
     const overview = alone.withPermits(1)(Effect.suspend(() => {
-      if (kept !== undefined && performance.now() < kept.until) return Effect.succeed(kept)
+      if (kept !== undefined && monotonic() < kept.until) return Effect.succeed(kept)
       return Effect.map(gather, (found) => {
         const whole = shown(found)
         const others = found.expiring === undefined ? whole : shown({ ...found, expiring: undefined })
-        return kept = { until: performance.now() + overviewMs, whole, others }
+        return kept = { until: monotonic() + overviewMs, whole, others }
       })
     }))
 

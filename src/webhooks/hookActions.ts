@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Redacted from "effect/Redacted"
-import { randomBytes } from "node:crypto"
+import { randomHex } from "../base/entropy.ts"
 import { quoted } from "../base/safeText.ts"
 import type { WebhookSettings } from "../config/webhookKinds.ts"
 import type { EventCursor } from "../names/events/EventCursor.ts"
@@ -118,7 +118,7 @@ export const testHook = (set: HookSet, id: string) =>
   Effect.gen(function*() {
     const hook = yield* found(set, id)
     if (hook.key === undefined) return yield* refused("state", "the webhook is missing from the configuration file")
-    const message = { id: `msg_${id}_test_${randomBytes(8).toString("hex")}`, body: testBody(id) }
+    const message = { id: `msg_${id}_test_${randomHex(8)}`, body: testBody(id) }
     return yield* set.send(hook, message)
   })
 

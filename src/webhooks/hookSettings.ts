@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomHex } from "../base/entropy.ts"
 import { quoted } from "../base/safeText.ts"
 import { keyOfSecret, type WebhookFilter, type WebhookSettings } from "../config/webhookKinds.ts"
 import { type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
@@ -16,9 +16,10 @@ import type { HookRow } from "./HookStore.ts"
 export const MAX_HOOKS = 64
 
 /** Only letters and digits, for use in a header, bodies and commands. */
-export const newHookId = (): string => randomBytes(8).toString("hex")
+export const newHookId = (): string => randomHex(8)
 
-export const newSecret = (): Redacted.Redacted<string> => Redacted.make(`whsec_${randomBytes(32).toString("base64")}`)
+export const newSecret = (): Redacted.Redacted<string> =>
+  Redacted.make(`whsec_${Buffer.from(randomBytes(32)).toString("base64")}`)
 
 /** Scheme, host and port. The rest of a URL may be a secret of the receiver. */
 export const originOf = (url: string): string => new URL(url).origin

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { randomBytes } from "node:crypto"
+import { randomHex } from "../../base/entropy.ts"
 import { alertMails, alertMailsWaiting } from "../../metrics/alertMetrics.ts"
 import type { Millis } from "../../protocol/keys.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
@@ -83,7 +83,7 @@ const DISK_PAUSE = "1 minute"
 
 const HEALTH = "alert mail"
 
-const newId = Effect.sync(() => randomBytes(16).toString("hex"))
+const newId = Effect.sync(() => randomHex(16))
 
 const make = (
   { addresses, send: sendAtAll }: AlertMailOptions

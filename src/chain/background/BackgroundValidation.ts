@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { monotonic } from "../../base/clock.ts"
 import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
@@ -84,7 +85,7 @@ export const make = (
         yield* prepareBackground(own, from)
         const { at, thread } = yield* opened(base, yield* timesUpTo(parts, base))
         if (at === undefined) return false
-        const running: Running = { thread, base, at, flushedAt: performance.now() }
+        const running: Running = { thread, base, at, flushedAt: monotonic() }
         reached = at
         yield* Effect.logInfo("validating the blocks below the snapshot in the background", {
           height: state.index.height(at),

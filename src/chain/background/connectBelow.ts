@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
 import type { Reject } from "../../consensus/Reject.ts"
@@ -95,7 +96,7 @@ export const flushBelow = ({ writer }: ChainParts, running: Running): Effect.Eff
   Effect.uninterruptible(
     writer.exclusively(({ flush }) => flush).pipe(
       Effect.zipRight(running.thread.ask({ type: "flush" })),
-      Effect.zipRight(Effect.sync(() => void (running.flushedAt = performance.now())))
+      Effect.zipRight(Effect.sync(() => void (running.flushedAt = monotonic())))
     )
   )
 
@@ -117,7 +118,7 @@ const step = (
         }
       })
     )
-    if (flushDue || performance.now() - running.flushedAt > FLUSH_MS) yield* flushBelow(parts, running)
+    if (flushDue || monotonic() - running.flushedAt > FLUSH_MS) yield* flushBelow(parts, running)
     if (refused === undefined) return undefined
     const id = nextAfter(state.index, running)
     return (yield* attempt(() => isDamaged(state, id))) ? undefined : { id, reject: refused }
@@ -134,7 +135,7 @@ export const connectBelow = (
 ): Effect.Effect<RefusedBelow | undefined, StorageFailure> =>
   Effect.gen(function*() {
     const { state } = parts
-    let reported = performance.now()
+    let reported = monotonic()
     let refused: RefusedBelow | undefined
     while (refused === undefined && running.at !== running.base.id) {
       const blocks = yield* attempt(() => nextBlocks(state, running))
@@ -144,8 +145,8 @@ export const connectBelow = (
       }
       refused = yield* step(parts, running, blocks)
       moved(running.at)
-      if (performance.now() - reported > REPORT_MS) {
-        reported = performance.now()
+      if (monotonic() - reported > REPORT_MS) {
+        reported = monotonic()
         yield* Effect.logInfo("validating the blocks below the snapshot in the background", {
           height: state.index.height(running.at),
           of: running.base.height

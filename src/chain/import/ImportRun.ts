@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
@@ -59,7 +60,7 @@ export const readFrom = (source: SourceFile, offset: number, length: number): Bu
 export class ImportRun {
   readonly context: ImportContext
   readonly sources: Array<SourceFile> = []
-  readonly started = performance.now()
+  readonly started = monotonic()
   private since = this.started
   readonly places = new Places()
   /** Other copies of blocks, in case one is damaged. */
@@ -198,13 +199,13 @@ export class ImportRun {
   /** Offers one copy of a block and returns its error, if any. */
   private take(place: RecordPlace): string | undefined {
     const { own, state } = this.context
-    const started = performance.now()
+    const started = monotonic()
     const bytes = this.bytes(place)
-    const read = performance.now()
+    const read = monotonic()
     state.spent("read", read - started)
     try {
       const block = decodeBlock(bytes)
-      state.spent("parse", performance.now() - read)
+      state.spent("parse", monotonic() - read)
       const over = bytes.length - block.bytes.length
       if (over > 0) {
         this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes after its block`)
@@ -246,7 +247,7 @@ export class ImportRun {
   }
 
   beginBlocks(): void {
-    this.since = performance.now()
+    this.since = monotonic()
     this.bytesDone = 0
   }
 
@@ -258,7 +259,7 @@ export class ImportRun {
       bytesDone: this.bytesDone,
       bytesTotal: phase === "headers" ? this.bytesTotal : this.blocksBytes,
       height: this.context.state.active.settledHeight,
-      elapsedMs: performance.now() - this.since
+      elapsedMs: monotonic() - this.since
     }
   }
 }

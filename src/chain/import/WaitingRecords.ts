@@ -1,3 +1,4 @@
+import { randomWords } from "../../base/entropy.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { RecordPlace } from "./Places.ts"
 
@@ -25,7 +26,7 @@ export class WaitingRecords {
   private highest = 0
   private count = 0
   /** Odd and random, so that the buckets of hashes differ from run to run. */
-  private readonly multipliers = crypto.getRandomValues(new Uint32Array(8)).map((word) => word | 1)
+  private readonly multipliers = randomWords(8).map((word) => word | 1)
 
   get size(): number {
     return this.count

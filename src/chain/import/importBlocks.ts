@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { systemCode } from "../../base/errorCode.ts"
 import { slice, turnOfEventLoop } from "../../base/turns.ts"
 import type { Height } from "../../protocol/keys.ts"
@@ -152,6 +153,6 @@ export const importSources = (
       refused: run.refused,
       orphans: run.orphansLeft,
       height: context.state.active.settledHeight,
-      elapsedMs: performance.now() - run.started
+      elapsedMs: monotonic() - run.started
     }
   })).pipe(Effect.withLogSpan("import"))

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { monotonic } from "../../base/clock.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import type { SettledBlocks, ToSetThread } from "./setChanges.ts"
 import { SetThread } from "./SetThread.ts"
@@ -63,7 +64,7 @@ export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope
         Effect.gen(function*() {
           while (turns.length >= MOST_PENDING) yield* Effect.promise(() => turns[0] ?? Promise.resolve())
           yield* checked
-          usedAt = performance.now()
+          usedAt = monotonic()
           const answer = thread.settle(batch)
           answer.catch(() => undefined)
           const settled = Effect.tryPromise({
@@ -75,7 +76,7 @@ export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope
       pending: () => turns.length,
       drained: Effect.zipRight(Effect.suspend(() => turns.length === 0 ? Effect.void : allTurns), checked),
       rested: Effect.suspend(() =>
-        thread.isRunning && turns.length === 0 && performance.now() - usedAt > REST_MS
+        thread.isRunning && turns.length === 0 && monotonic() - usedAt > REST_MS
           ? Effect.promise(() => thread.end())
           : Effect.void
       ).pipe(Effect.zipRight(checked)),

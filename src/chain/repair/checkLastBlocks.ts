@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { ChainParts } from "../ChainParts.ts"
 import { verifyChain, type VerifyOptions, type VerifyReport } from "./verifyChain.ts"
@@ -26,9 +27,9 @@ export const checkAtStart = (
   { blocks, level }: Pick<VerifyOptions, "level" | "blocks">
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const started = performance.now()
+    const started = monotonic()
     const { checked, damaged } = yield* checkLastBlocks(parts, { blocks, level, deadline: started + START_CHECK_MS })
-    const facts = { level, checked, damaged, milliseconds: Math.round(performance.now() - started) }
+    const facts = { level, checked, damaged, milliseconds: Math.round(monotonic() - started) }
     if (damaged > 0) yield* Effect.logError("some of the last blocks are missing or damaged", facts)
     else if (checked > 0) yield* Effect.logDebug("last blocks verified", facts)
   })

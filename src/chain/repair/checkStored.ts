@@ -1,3 +1,4 @@
+import { monotonic } from "../../base/clock.ts"
 import { type HeaderId, headerId } from "../../protocol/keys.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
@@ -14,10 +15,10 @@ export interface CheckLimits {
  */
 export const checkStored = (state: ChainState, from: HeaderId, limits: CheckLimits): HeaderId | undefined => {
   const { index } = state
-  const end = performance.now() + limits.milliseconds
+  const end = monotonic() + limits.milliseconds
   let bytes = 0
   for (let id = from; id < index.count; id = headerId(id + 1)) {
-    if (bytes >= limits.bytes || (id > from && performance.now() >= end)) return id
+    if (bytes >= limits.bytes || (id > from && monotonic() >= end)) return id
     bytes += checkRecord(() => {
       if (!index.has(id, Status.HAVE_DATA)) return 0
       state.stored.checkBlock(id)

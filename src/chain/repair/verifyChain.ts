@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
 import { connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
@@ -38,7 +39,7 @@ export interface VerifyOptions {
   readonly level: number
   /** Blocks from the tip downwards; 0 for all. */
   readonly blocks: number
-  /** The `performance.now()` at which the check ends early. */
+  /** The `monotonic()` at which the check ends early. */
   readonly deadline?: number
 }
 
@@ -179,7 +180,7 @@ export const verifyChain = (
     let compares = level >= CheckLevel.COINS
     let checked = 0
     let damaged = 0
-    for (let height = tip; height > tip - count && performance.now() < deadline; height--) {
+    for (let height = tip; height > tip - count && monotonic() < deadline; height--) {
       const id = state.active.at(height)
       const { block, undo } = yield* attempt(() => read(state, id, level))
       checked++

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
@@ -123,7 +124,7 @@ const fill = (
   Effect.gen(function*() {
     const height = state.index.height(base)
     const stats = new CoinStats("hash_serialized_3")
-    let reported = performance.now()
+    let reported = monotonic()
     for (;;) {
       const coins = yield* reading(path, () => reader.coins(COINS_A_TURN))
       if (coins === undefined) break
@@ -142,8 +143,8 @@ const fill = (
         bulk.add(coins)
         bulk.claim(claims)
       })
-      if (performance.now() - reported > REPORT_MS) {
-        reported = performance.now()
+      if (monotonic() - reported > REPORT_MS) {
+        reported = monotonic()
         yield* Effect.logInfo("loading the snapshot", { coins: reader.read, of: total })
       }
       yield* turnOfEventLoop

@@ -1,3 +1,4 @@
+import { monotonic } from "../../base/clock.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
 import { checkHeaderContext, checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
@@ -147,9 +148,9 @@ export class ChainState {
 
   /** Checks a block without coins and stores it. `lies` is its location if it is already in our files. */
   acceptBlock(block: Block, lies?: { readonly place: Place; readonly record: Bytes }): Accepted {
-    const started = performance.now()
+    const started = monotonic()
     const accepted = this.checkedBlock(block)
-    const checked = performance.now()
+    const checked = monotonic()
     this.times.check += checked - started
     if (accepted.type !== "new") return accepted
     const { place, record } = lies ?? { place: this.stores.files.appendBlock(block.bytes), record: block.bytes }
@@ -157,7 +158,7 @@ export class ChainState {
     this.index.setData(accepted.id, { place, txCount, checksum })
     this.stored.remember(accepted.id, block)
     this.forks.blockStored(accepted.id)
-    this.times.append += performance.now() - checked
+    this.times.append += monotonic() - checked
     return accepted
   }
 
@@ -230,20 +231,20 @@ export class ChainState {
   flush(more = false): boolean {
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)
-    const started = performance.now()
+    const started = monotonic()
     const pages = this.index.takeDirtyPages()
     try {
       if (pages.length === 0 && !this.coins.hasChanges) return false
       this.stores.files.sync()
       const [bestHash, keep] = [this.index.hash(this.active.tip), this.options.coinCacheBytes / (more ? 1 : 2)]
       this.coins.flush({ pages, headerCount: this.index.count, bestHash }, keep)
-      chainstateFlushDuration.observe((performance.now() - started) / 1000)
+      chainstateFlushDuration.observe((monotonic() - started) / 1000)
       return true
     } catch (cause) {
       this.index.restoreDirtyPages(pages.map(({ page }) => page))
       throw cause
     } finally {
-      this.times.flush += performance.now() - started
+      this.times.flush += monotonic() - started
     }
   }
 

@@ -1,3 +1,4 @@
+import { randomWords } from "../../base/entropy.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { keyInto } from "./coinCodec.ts"
@@ -34,7 +35,7 @@ export type Multipliers = readonly [first: number, second: number]
 
 /** Odd numbers unknown to peers, so that no maker of transactions can aim at a slot. */
 const randomMultipliers = (): Multipliers => {
-  const [first = 0, second = 0] = crypto.getRandomValues(new Uint32Array(2))
+  const [first = 0, second = 0] = randomWords(2)
   return [first | 1, second | 1]
 }
 

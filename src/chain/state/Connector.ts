@@ -1,3 +1,4 @@
+import { monotonic } from "../../base/clock.ts"
 import { checkBlock, checkBlockBody, checkBlockContext } from "../../consensus/block.ts"
 import { connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
 import { blockFlags } from "../../consensus/flags.ts"
@@ -147,7 +148,7 @@ export class Connector {
   }
 
   private connectOnTrust(id: HeaderId, block: Block, flags: number) {
-    const started = performance.now()
+    const started = monotonic()
     const prev = this.index.parent(id)
     const result = connectBlock({
       block,
@@ -159,7 +160,7 @@ export class Connector {
       medianTimePastAt: (height: Height) => this.index.medianTimePast(this.index.ancestor(id, height)),
       checkScripts: !scriptsAssumed(this.index, { id, best: this.forks.best.reachable }, this.params)
     })
-    this.timings.connect += performance.now() - started
+    this.timings.connect += monotonic() - started
     return result
   }
 
@@ -201,7 +202,7 @@ export class Connector {
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
     this.takeBack({ blocks: batch.blocks.slice(good.length) })
-    const started = performance.now()
+    const started = monotonic()
     for (const [i, { block, id, undo }] of good.entries()) {
       try {
         if (!this.index.has(id, Status.HAVE_UNDO)) {
@@ -215,7 +216,7 @@ export class Connector {
       this.index.addStatus(id, Status.VALID)
       this.active.settleOne()
     }
-    this.timings.append += performance.now() - started
+    this.timings.append += monotonic() - started
     const bad = failure === undefined ? undefined : batch.blocks[failure.block] ?? batch.refused
     const refused = bad === undefined || failure === undefined
       ? batch.refused

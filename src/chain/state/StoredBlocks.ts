@@ -1,3 +1,4 @@
+import { monotonic } from "../../base/clock.ts"
 import { checkWitnesses } from "../../consensus/block.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
@@ -78,9 +79,9 @@ export class StoredBlocks {
   /** Reads a block from its file, even if it is in memory. */
   read(id: HeaderId): Block {
     const { index, timings } = this.store
-    const started = performance.now()
+    const started = monotonic()
     const bytes = this.record(id)
-    const read = performance.now()
+    const read = monotonic()
     timings.read += read - started
     try {
       const block = decodeBlock(bytes)
@@ -88,7 +89,7 @@ export class StoredBlocks {
     } catch (cause) {
       if (!(cause instanceof DecodeError)) throw cause
     } finally {
-      timings.parse += performance.now() - read
+      timings.parse += monotonic() - read
     }
     throw this.lost("blk", id, `is no longer ${this.nameOf(id)}`)
   }

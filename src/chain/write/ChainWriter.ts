@@ -2,6 +2,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
@@ -98,10 +99,10 @@ export const make = (
     /** Notifies followers and listeners. With `more`, the series of blocks continues and followers may lag. */
     const tellAll = (more: boolean): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
-        const started = performance.now()
+        const started = monotonic()
         const { news, recent } = untold.take(more)
         return followers.tell({ recent, more }).pipe(
-          Effect.ensuring(Effect.sync(() => state.spent("follow", performance.now() - started))),
+          Effect.ensuring(Effect.sync(() => state.spent("follow", monotonic() - started))),
           Effect.zipRight(
             PubSub.publishAll(events, news).pipe(
               Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { Flag } from "../../consensus/flags.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
@@ -57,18 +58,18 @@ export const connectBatch = (
 ): Effect.Effect<Settled, StorageFailure> =>
   Effect.gen(function*() {
     const batch = pool.begin()
-    const begun = performance.now()
+    const begun = monotonic()
     const prepared = yield* attemptSteps(() => state.connector.prepare(target, BATCH, batch.add))
-    const started = performance.now()
+    const started = monotonic()
     // If a worker thread ended, it is unknown which scripts are valid.
     const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.connector.takeBack(prepared)))
       .pipe(
         Effect.withSpan("svcd.chain.verify")
       )
-    state.spent("scripts", performance.now() - started)
+    state.spent("scripts", monotonic() - started)
     const verdict = failed === undefined ? undefined : { block: failed.block, reject: blockReject(failed, pool) }
     const settled = yield* attempt(() => state.connector.settle(prepared, verdict))
-    recordBatch(settled, performance.now() - begun)
+    recordBatch(settled, monotonic() - begun)
     yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)
     return settled
   }).pipe(Effect.uninterruptible, Effect.withSpan("svcd.chain.connect", { attributes: placeOf(state, target) }))

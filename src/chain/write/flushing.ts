@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
 import type { ChainState } from "../state/ChainState.ts"
@@ -21,7 +22,7 @@ export interface Flushing {
 }
 
 export const makeFlushing = (state: ChainState, stores: Pick<ChainStores, "database">): Flushing => {
-  let flushedAt = performance.now()
+  let flushedAt = monotonic()
 
   /** Block bytes are synced before the commit that refers to them, without blocking the event loop. */
   const syncBlocks: Effect.Effect<void, StorageFailure> = Effect.tryPromise({
@@ -32,10 +33,10 @@ export const makeFlushing = (state: ChainState, stores: Pick<ChainStores, "datab
   /** Stores everything, then copies a large database log. With `more`, further blocks follow at once. */
   const flushWith = (more: boolean) =>
     Effect.suspend(() => {
-      const started = performance.now()
+      const started = monotonic()
       const stored = attempt(() => {
         const some = state.flush(more)
-        flushedAt = performance.now()
+        flushedAt = monotonic()
         return some
       })
       return syncBlocks.pipe(
@@ -51,7 +52,7 @@ export const makeFlushing = (state: ChainState, stores: Pick<ChainStores, "datab
     flush: flushWith(false),
     flushAfter: (many) =>
       Effect.suspend(() =>
-        !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flushWith(many) : Effect.void
+        !many || state.flushDue || monotonic() - flushedAt > 1000 * FLUSH_SECONDS ? flushWith(many) : Effect.void
       )
   }
 }

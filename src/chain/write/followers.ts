@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { spentCoins } from "../../consensus/connectBlock.ts"
 import type { Coin } from "../../consensus/view.ts"
@@ -112,7 +113,7 @@ export const follow = (
   news: News
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    let reported = performance.now()
+    let reported = monotonic()
     for (let moved = false;; moved = true) {
       const { cursor, follower } = following
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
@@ -124,8 +125,8 @@ export const follow = (
         return
       }
       const left = state.active.settledHeight - (following.cursor?.height ?? 0)
-      if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {
-        reported = performance.now()
+      if (left > LONG_WAY && monotonic() - reported > REPORT_MS) {
+        reported = monotonic()
         yield* Effect.logInfo(`catching up: ${following.follower.name} applies the stored blocks`, {
           height: following.cursor?.height,
           left

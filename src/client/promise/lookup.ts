@@ -1,4 +1,5 @@
 import { lookup as lookupElsewhere } from "node:dns"
+import { nextTurn } from "../../base/turns.ts"
 import type { DomainRecord, DomainStatus } from "../../dns/domainRecord.ts"
 import { isTransient } from "../verdicts.ts"
 import { ClientClosed, InvalidRequest } from "./errors.ts"
@@ -157,7 +158,7 @@ export const makeLookup = (resolve: Resolve): DomainLookup => {
       callback(null, first?.address ?? "", first?.family)
     }
     // A failing callback is the program's exception, not a rejected promise.
-    void answer(hostname, family).then((outcome) => setImmediate(tell, outcome))
+    void answer(hostname, family).then((outcome) => nextTurn(() => tell(outcome)))
   }
   return lookup
 }

@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto"
+import { randomWords } from "../../base/entropy.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { FLAGS, HEADER_BYTES } from "../wire/codes.ts"
 import { endOfPlainName } from "../wire/readName.ts"
@@ -68,7 +68,7 @@ export class RateLimit {
   readonly #rate: number
   readonly #buckets: Array<Kept | undefined> = Array.from({ length: BUCKETS })
   /** Random, so that nobody can choose questions that fall together. */
-  readonly #seed = randomInt(2 ** 32)
+  readonly #seed = randomWords(1)[0] ?? 0
 
   constructor(rate: number) {
     this.#rate = rate

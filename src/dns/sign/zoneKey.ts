@@ -1,4 +1,5 @@
 import { createECDH, createHash, createPrivateKey, type KeyObject } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import { type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
 import type { DnsRecord, ServerRecord } from "../records.ts"
 import type { WireName } from "../wire/name.ts"
@@ -45,15 +46,12 @@ export const zoneKeyOf = (secret: Bytes, created: number): ZoneKey | undefined =
   return { created, private: createPrivateKey({ key: jwk, format: "jwk" }), public: point }
 }
 
-/** A new secret and its key, from the system's random numbers. */
+/** A new secret, from the system's random numbers. One draw of 2^32 is not a key of the curve. */
 export const newKeySecret = (): Uint8Array => {
-  const curve = createECDH(CURVE)
-  curve.generateKeys()
-  const secret = new Uint8Array(PRIVATE_BYTES)
-  // OpenSSL leaves out zeros at the front.
-  const bytes = curve.getPrivateKey()
-  secret.set(bytes, PRIVATE_BYTES - bytes.length)
-  return secret
+  for (;;) {
+    const secret = randomBytes(PRIVATE_BYTES)
+    if (zoneKeyOf(secret, 0) !== undefined) return secret
+  }
 }
 
 export const dnskeyOf = ({ public: key }: ZoneKey, isRevoked = false): DnskeyRecord => ({

@@ -2,10 +2,11 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { randomInt } from "node:crypto"
 import { createSocket, type Socket } from "node:dgram"
 import { isIPv6 } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { secureRandom } from "../../base/entropy.ts"
+import { below } from "../../base/random.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
@@ -102,7 +103,7 @@ const tell = (
   apex: Apex
 ): Effect.Effect<number | undefined> =>
   Effect.gen(function*() {
-    const id = randomInt(0x1_0000)
+    const id = below(secureRandom(), 0x1_0000)
     const now = yield* Clock.currentTimeMillis
     const plain = notification(id, apex)
     const signer = key === undefined ? undefined : new TsigChain(key)

@@ -1,3 +1,5 @@
+import { monotonic, wallTime } from "../../base/clock.ts"
+import { afterDelay, cancelTimer, type Timer } from "../../base/turns.ts"
 import type { Queued } from "./deliveryState.ts"
 import type { MessageAge } from "./Patience.ts"
 
@@ -44,7 +46,7 @@ export class DeliveryQueue {
   #active = 0
   #held = 0
   #sweptAt = Number.NEGATIVE_INFINITY
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #ended = false
 
   constructor(options: QueueOptions) {
@@ -73,8 +75,8 @@ export class DeliveryQueue {
   /** Call when the upstream server is reachable again. */
   wake(): void {
     if (this.#ended) return
-    clearTimeout(this.#timer)
-    const now = Date.now()
+    cancelTimer(this.#timer)
+    const now = wallTime()
     while (this.#active < this.#options.atOnce) {
       const entry = this.#next(now)
       if (entry === undefined) break
@@ -88,14 +90,14 @@ export class DeliveryQueue {
 
   end(): void {
     this.#ended = true
-    clearTimeout(this.#timer)
+    cancelTimer(this.#timer)
   }
 
   #sleep(now: number): void {
     const [first] = this.#heap
     if (first === undefined) return
     const pause = this.#options.isReachable() ? Math.max(first.due - now, 1) : SWEEP
-    this.#timer = setTimeout(() => this.wake(), Math.min(pause, LONGEST_SLEEP))
+    this.#timer = afterDelay(Math.min(pause, LONGEST_SLEEP), () => this.wake())
   }
 
   #next(now: number): Entry | undefined {
@@ -104,12 +106,12 @@ export class DeliveryQueue {
       // A due time beyond the longest pause shows that the clock was set back.
       const isDue = first !== undefined && (first.due <= now || first.due > now + this.#options.longestPause)
       if (isDue) return this.#pop()
-    } else if (this.#over.length === 0 && performance.now() - this.#sweptAt >= SWEEP) this.#sweep(now)
+    } else if (this.#over.length === 0 && monotonic() - this.#sweptAt >= SWEEP) this.#sweep(now)
     return this.#over.pop()
   }
 
   #sweep(now: number): void {
-    this.#sweptAt = performance.now()
+    this.#sweptAt = monotonic()
     this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver({ arrivedAt, now }))
     if (this.#over.length === 0) return
     const rest = this.#heap.filter(({ arrivedAt }) => !this.#options.isOver({ arrivedAt, now }))

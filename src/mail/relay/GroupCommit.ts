@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises"
 import { syncDirectory } from "../../base/atomicFile.ts"
+import { afterDelay, cancelTimer, type Timer } from "../../base/turns.ts"
 
 interface Waiting {
   /** `undefined` if only names have changed. */
@@ -17,7 +18,7 @@ export class GroupCommit {
   readonly #directory: string
   #waiting: Array<Waiting> = []
   #running = false
-  #soon: NodeJS.Timeout | undefined
+  #soon: Timer | undefined
 
   constructor(directory: string) {
     this.#directory = directory
@@ -33,11 +34,11 @@ export class GroupCommit {
   }
 
   syncSoon(): void {
-    this.#soon ??= setTimeout(() => {
+    this.#soon ??= afterDelay(SOON, () => {
       this.#soon = undefined
       // The next caller that waits for the disk gets and reports the error.
       this.syncNames().catch(() => undefined)
-    }, SOON).unref()
+    }).unref()
   }
 
   #gather(file: FileHandle | undefined, whenSynced: () => Promise<void>): Promise<void> {
@@ -58,7 +59,7 @@ export class GroupCommit {
   }
 
   async #commitGroup(group: ReadonlyArray<Waiting>): Promise<void> {
-    clearTimeout(this.#soon)
+    cancelTimer(this.#soon)
     this.#soon = undefined
     const steps = await Promise.allSettled(group.map(async ({ file, whenSynced }) => {
       try {

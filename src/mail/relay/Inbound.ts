@@ -5,7 +5,9 @@ import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
 import type { Socket } from "node:net"
 import { SMTPServer, type SMTPServerAddress, type SMTPServerOptions, type SMTPServerSession } from "smtp-server"
+import { monotonic, wallTime } from "../../base/clock.ts"
 import { formatMailbox, parseMailbox } from "../../base/mailbox.ts"
+import { afterDelay, cancelTimer } from "../../base/turns.ts"
 import { type ClientAddress, clientAddress } from "../../http/clientAddress.ts"
 import { RateLimiter } from "../../http/RateLimiter.ts"
 import type { Recipients } from "../Recipients.ts"
@@ -170,7 +172,7 @@ export class Inbound {
       if (parseMailbox(address) === undefined || address.includes(REPLACEMENT)) {
         return this.#reject(rejections.badSender(), answer)
       }
-      if (Buffer.byteLength(forwardedSender(srs, address, Date.now())) > LONGEST_PATH) {
+      if (Buffer.byteLength(forwardedSender(srs, address, wallTime())) > LONGEST_PATH) {
         return this.#reject(rejections.senderTooLong(), answer)
       }
     }
@@ -180,7 +182,7 @@ export class Inbound {
 
   #isTooFast(address: ClientAddress): boolean {
     if (this.#parts.config.limits.messagesPerMinute === 0 && address.loopback) return false
-    return this.#rates.take(address, { count: 1, now: performance.now() }) !== undefined
+    return this.#rates.take(address, { count: 1, now: monotonic() }) !== undefined
   }
 
   #rcptTo({ address, args }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
@@ -189,7 +191,7 @@ export class Inbound {
     if (!areKnown(args, RCPT_PARAMETERS)) return this.#reject(rejections.unknownParameter(), answer)
     const { run } = this.#parts
     // A refusal is an answer, not a failure of the fiber: the log would show a stack trace for it.
-    const asked = Effect.either(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: Date.now() }))
+    const asked = Effect.either(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: wallTime() }))
     run(asked).addObserver((exit) => {
       if (exit._tag === "Failure") {
         if (!Cause.isInterruptedOnly(exit.cause)) run(Effect.logError("a label cannot be looked up", exit.cause))
@@ -283,13 +285,13 @@ export class Inbound {
   drain(milliseconds: number): Promise<void> {
     this.#stopping = true
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#whenIdle?.(), milliseconds)
+      const timer = afterDelay(milliseconds, () => this.#whenIdle?.())
       this.#whenIdle = () => {
         this.#whenIdle = undefined
-        clearTimeout(timer)
+        cancelTimer(timer)
         for (const socket of this.#sockets) socket.destroySoon()
-        const last = setTimeout(() => this.#destroyAll(), LAST_MOMENT)
-        this.server.server.once("close", () => clearTimeout(last))
+        const last = afterDelay(LAST_MOMENT, () => this.#destroyAll())
+        this.server.server.once("close", () => cancelTimer(last))
         resolve()
       }
       this.server.close()

@@ -1,3 +1,4 @@
+import { monotonic } from "../../base/clock.ts"
 /** Milliseconds that any message is tried: the relay may have been off for days, or the clock may have been set. */
 const SHORTEST = 3_600_000
 
@@ -13,7 +14,7 @@ export class Patience {
   readonly #since: number
 
   /** `giveUpAfter`: milliseconds; `clock`: milliseconds of a monotonic clock. */
-  constructor(giveUpAfter: number, clock: () => number = () => performance.now()) {
+  constructor(giveUpAfter: number, clock: () => number = monotonic) {
     this.#giveUpAfter = giveUpAfter
     this.#clock = clock
     this.#since = clock()

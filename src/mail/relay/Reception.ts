@@ -1,6 +1,8 @@
 import * as Duration from "effect/Duration"
-import { randomBytes } from "node:crypto"
 import type { Readable } from "node:stream"
+import { wallTime } from "../../base/clock.ts"
+import { randomHex } from "../../base/entropy.ts"
+import { afterDelay, cancelTimer } from "../../base/turns.ts"
 import { initialState, type Queued } from "./deliveryState.ts"
 import type { Envelope, Recipient } from "./envelope.ts"
 import { HeaderScan, type Scanned } from "./HeaderScan.ts"
@@ -44,10 +46,10 @@ export const receive = async (
   stream: Readable
 ): Promise<ReceptionOutcome> => {
   const { config, disconnect, spool } = parts
-  const arrivedAt = Date.now()
+  const arrivedAt = wallTime()
   const id = messageId(arrivedAt)
   const writer = spool.create(id)
-  const timer = setTimeout(() => disconnect(undefined), Duration.toMillis(config.limits.dataTimeout))
+  const timer = afterDelay(Duration.toMillis(config.limits.dataTimeout), () => disconnect(undefined))
   try {
     const read = await readAll(parts, writer, stream)
     if (read._tag !== "Whole") {
@@ -81,12 +83,12 @@ export const receive = async (
   } catch (failure) {
     return notStored(failure)
   } finally {
-    clearTimeout(timer)
+    cancelTimer(timer)
   }
 }
 
 /** Sorts by arrival time, and cannot be guessed. */
-const messageId = (at: number): string => `${at.toString(36)}-${randomBytes(8).toString("hex")}`
+const messageId = (at: number): string => `${at.toString(36)}-${randomHex(8)}`
 
 /** Reads even a refused message to its end: only then does a client read the reply. */
 const readAll = async (

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { formatHostPort } from "../../base/addresses.ts"
 import { withoutSpan } from "../../base/spans.ts"
+import { afterDelay, cancelTimer, type Timer } from "../../base/turns.ts"
 import type { DeliveryOutcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { connectUpstream, type SmtpTransaction, type UpstreamConnection } from "./UpstreamConnection.ts"
@@ -22,7 +23,7 @@ const IDLE_TIME = 10_000
 
 interface Idle {
   readonly connection: UpstreamConnection
-  readonly timer: NodeJS.Timeout
+  readonly timer: Timer
 }
 
 /**
@@ -47,7 +48,7 @@ export const makeUpstream = (
 
     const takeIdle = (): UpstreamConnection | undefined => {
       for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
-        clearTimeout(next.timer)
+        cancelTimer(next.timer)
         if (next.connection.usable) return next.connection
       }
       return undefined
@@ -57,10 +58,10 @@ export const makeUpstream = (
       if (ended || !connection.usable || connection.sent >= MESSAGES_PER_CONNECTION) return connection.quit()
       const entry: Idle = {
         connection,
-        timer: setTimeout(() => {
+        timer: afterDelay(IDLE_TIME, () => {
           idle.splice(idle.indexOf(entry), 1)
           connection.quit()
-        }, IDLE_TIME)
+        })
       }
       idle.push(entry)
     }

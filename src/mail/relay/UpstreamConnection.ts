@@ -6,6 +6,7 @@ import type { Readable } from "node:stream"
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
 import { isLoopback } from "../../base/addresses.ts"
 import { needsUtf8 } from "../../base/mailbox.ts"
+import { afterDelay, cancelTimer } from "../../base/turns.ts"
 import { type DeliveryOutcome, outcomeOfFailure, replyOf, type SmtpClientFailure, unreachable } from "./outcome.ts"
 import { type UpstreamConfig, upstreamTlsOf } from "./RelayConfig.ts"
 
@@ -93,8 +94,8 @@ export class UpstreamConnection {
   quit(): void {
     if (!this.usable) return this.close()
     this.#usable = false
-    const timer = setTimeout(() => this.#client.close(), CLOSE_TIMEOUT)
-    this.#client.once("end", () => clearTimeout(timer))
+    const timer = afterDelay(CLOSE_TIMEOUT, () => this.#client.close())
+    this.#client.once("end", () => cancelTimer(timer))
     this.#client.quit()
   }
 

@@ -2,6 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { monotonic } from "../../base/clock.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -48,10 +49,10 @@ export const makeSearchBuilder = (
     const build = Effect.gen(function*() {
       yield* quiet
       yield* Effect.logInfo("building search indexes in the background")
-      const started = performance.now()
+      const started = monotonic()
       while (!(yield* building)) yield* quiet
       yield* Effect.logInfo("search indexes are complete", {
-        seconds: Math.round((performance.now() - started) / 1_000)
+        seconds: Math.round((monotonic() - started) / 1_000)
       })
       yield* built
     }).pipe(

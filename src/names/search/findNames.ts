@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { foldedText, searchPairs, searchValue, textGroups } from "../../values/searchable.ts"
@@ -134,9 +135,9 @@ export const findNames = (
     const isBehind = queryEnd(asked, clock)
     const { all, done } = yield* file.point(() => file.search.progress())
     const records: Array<NameEntry> = []
-    const end = performance.now() + within
+    const end = monotonic() + within
     let size = Math.min(PIECE, limit + 1)
-    while (state !== undefined && records.length < limit && performance.now() < end) {
+    while (state !== undefined && records.length < limit && monotonic() < end) {
       const from: PieceWanted = { state, size }
       const piece: Piece = yield* file.point(() => read(file.search, asked, from))
       size = PIECE

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { nextTurn } from "../../base/turns.ts"
 import type { Millis } from "../../protocol/keys.ts"
 
 /** Milliseconds that all peers may take of one event-loop turn before others wait. */
@@ -107,7 +108,7 @@ export class Turns {
   private renewLater(): void {
     if (this.renewing) return
     this.renewing = true
-    setImmediate(() => {
+    nextTurn(() => {
       this.used = 0
       this.callUp(MOST_CALLED)
     })

@@ -1,6 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { randomBytes } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -40,7 +40,7 @@ export interface BlockServer {
   readonly gone: (peer: Peer) => void
 }
 
-const randomNonce = (): bigint => randomBytes(8).readBigUInt64LE()
+const randomNonce = (): bigint => new DataView(randomBytes(8).buffer).getBigUint64(0, true)
 
 export type Unreadable = BlockNotFound | BlockUnavailable | StorageFailure
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { isSyncing } from "../../light/syncReport.ts"
@@ -59,13 +60,13 @@ export const sampleNames = Effect.gen(function*() {
   const names = yield* NameDb
   let notBefore = 0
   return Effect.gen(function*() {
-    const started = performance.now()
+    const started = monotonic()
     if (started < notBefore) return
     const { height } = yield* chain.tip
     const { active, fileSize } = yield* names.stats({ params: chain.params, tipHeight: height })
     Metrics.nameDbNames.set(active)
     Metrics.nameDbSize.set(fileSize)
-    const ended = performance.now()
+    const ended = monotonic()
     notBefore = ended + COUNTING_SHARE * (ended - started)
   }).pipe(
     Effect.catchAll(({ message }) => Effect.logWarning("names cannot be counted", { reason: message }))

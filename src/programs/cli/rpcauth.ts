@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomBytes } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
 import { type CliInput, type CliOutcome, type CommandFailed, failure, NAME, success, usageOutcome } from "./outcome.ts"
 
@@ -8,7 +8,7 @@ const PASSWORD_BYTES = 32
 
 /** `-` reads the first line of standard input; without a password a new one is made. */
 const passwordOf = (given: string | undefined, { readStdin }: CliInput): Effect.Effect<string, CommandFailed> => {
-  if (given === undefined) return Effect.sync(() => randomBytes(PASSWORD_BYTES).toString("base64url"))
+  if (given === undefined) return Effect.sync(() => Buffer.from(randomBytes(PASSWORD_BYTES)).toString("base64url"))
   return given === "-" ? Effect.map(readStdin, (text) => text.split(/\r?\n/, 1)[0] ?? "") : Effect.succeed(given)
 }
 

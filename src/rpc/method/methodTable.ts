@@ -46,7 +46,7 @@ export interface CallContext {
 
 export interface RunningCall {
   readonly method: string
-  /** Milliseconds of `performance.now()`. */
+  /** Milliseconds of `monotonic()`. */
   readonly since: number
 }
 

@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import {
   ECHO,
   type echoed,
@@ -61,7 +62,7 @@ const uptime = (started: bigint): Method =>
 const getrpcinfo = (logPath: string): Method =>
   method(GETRPCINFO, (_, { running }) =>
     Effect.sync(() => {
-      const now = performance.now()
+      const now = monotonic()
       return {
         active_commands: running().map((call) => ({
           method: call.method,

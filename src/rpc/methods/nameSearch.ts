@@ -2,6 +2,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
+import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { NameAnswer } from "../../light/NameAnswers.ts"
 import type { ScanOptions } from "../../names/nameScan.ts"
@@ -56,12 +57,12 @@ const SEARCH_SLICE = 10
 const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameAnswer>) =>
   Effect.gen(function*() {
     const found: Array<NameAnswer> = []
-    let since = performance.now()
+    let since = monotonic()
     for (const answer of page) {
       if (matches(answer.record.name)) found.push(answer)
-      if (performance.now() - since > SEARCH_SLICE) {
+      if (monotonic() - since > SEARCH_SLICE) {
         yield* turnOfEventLoop
-        since = performance.now()
+        since = monotonic()
       }
     }
     return Chunk.unsafeFromArray(found)

@@ -8,7 +8,9 @@ import type * as Scope from "effect/Scope"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
+import { monotonic } from "../../base/clock.ts"
 import { endWorker } from "../../base/endWorker.ts"
+import { afterDelay, cancelTimer, type Timer } from "../../base/turns.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { RpcError } from "../method/RpcError.ts"
 import {
@@ -92,7 +94,7 @@ class Reader {
   #worker: Worker | undefined
   #next = 0
   #lostAt = -Infinity
-  #idleTimer: NodeJS.Timeout | undefined
+  #idleTimer: Timer | undefined
   /** Resolves when the ended threads are gone. */
   #gone = Promise.resolve()
   #closed = false
@@ -105,7 +107,7 @@ class Reader {
 
   get refusal(): string | undefined {
     if (this.#jobs.size >= MOST_JOBS) return `${MOST_JOBS} other jobs are running`
-    return performance.now() - this.#lostAt < this.#pause ? "the thread was lost a moment ago" : undefined
+    return monotonic() - this.#lostAt < this.#pause ? "the thread was lost a moment ago" : undefined
   }
 
   get isClosed(): boolean {
@@ -116,7 +118,7 @@ class Reader {
   begin(job: Job, waiting: Waiting): number {
     const worker = this.#worker ??= this.#start()
     const id = this.#next++
-    clearTimeout(this.#idleTimer)
+    cancelTimer(this.#idleTimer)
     // Keeps the process alive until the answer.
     worker.ref()
     this.#jobs.set(id, waiting)
@@ -138,7 +140,7 @@ class Reader {
   /** Jobs fail like calls of a stopping node. Waits for a thread that is ending already. */
   close(): Promise<void> {
     this.#closed = true
-    clearTimeout(this.#idleTimer)
+    cancelTimer(this.#idleTimer)
     this.#failAll(RpcError.shuttingDown())
     return this.#end()
   }
@@ -153,7 +155,7 @@ class Reader {
       // The node ended this thread itself.
       if (this.#worker !== worker) return
       this.#worker = undefined
-      this.#lostAt = performance.now()
+      this.#lostAt = monotonic()
       this.#failAll(new NotRead({ reason }))
     }
     worker.on("message", (message: FromReader) => this.#take(message))
@@ -179,8 +181,8 @@ class Reader {
     this.#jobs.delete(id)
     if (this.#jobs.size > 0) return
     this.#worker?.unref()
-    clearTimeout(this.#idleTimer)
-    this.#idleTimer = setTimeout(() => void this.#end(), this.#idle).unref()
+    cancelTimer(this.#idleTimer)
+    this.#idleTimer = afterDelay(this.#idle, () => void this.#end()).unref()
   }
 
   #end(): Promise<void> {

@@ -1,8 +1,8 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { randomBytes } from "node:crypto"
 import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../base/checksum.ts"
+import { randomHex } from "../../base/entropy.ts"
 import { escapeUnsafe } from "../../base/safeText.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { hexBytes, hexOf, ListOf, LONGEST_TEXT, omittable, Seconds, ShortText } from "./documentParts.ts"
@@ -198,7 +198,7 @@ export const emptyDocument = (options: {
 }): WalletDocument => ({
   version: WALLET_VERSION,
   network: options.network,
-  id: randomBytes(ID_BYTES).toString("hex"),
+  id: randomHex(ID_BYTES),
   createdAt: options.createdAt,
   birthday: options.birthday ?? options.createdAt,
   privateKeys: options.privateKeys ?? true,

@@ -1,10 +1,11 @@
-import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39"
+import { entropyToMnemonic, mnemonicToEntropy } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english.js"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { pbkdf2 } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import { quoted } from "../../base/safeText.ts"
 import { editDistance } from "../../config/suggest.ts"
 
@@ -27,7 +28,7 @@ const WORDS: ReadonlySet<string> = new Set(wordlist)
 
 /** 128 or 256 bits. */
 export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
-  Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
+  Redacted.make(entropyToMnemonic(randomBytes(words === 12 ? 16 : 32), wordlist))
 
 /** Four letters identify a word of the list (BIP 39); some owners write down no more. */
 const TELLING_LETTERS = 4

@@ -2,7 +2,8 @@ import { xchacha20poly1305 } from "@noble/ciphers/chacha.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { randomBytes, scrypt } from "node:crypto"
+import { scrypt } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import { type Bytes, concat, fromHex, toHex } from "../../protocol/bytes.ts"
 import { sha256 } from "../../protocol/hash.ts"
 import { InvalidWalletRequest, WrongPassphrase } from "../errors.ts"
@@ -103,7 +104,7 @@ const sealMasterKey = (
     if (Redacted.value(passphrase) === "") {
       return yield* new InvalidWalletRequest({ code: "empty-passphrase", reason: "the passphrase is empty" })
     }
-    const cost = { ...(yield* ScryptCost), salt: new Uint8Array(randomBytes(SALT_BYTES)) }
+    const cost = { ...(yield* ScryptCost), salt: randomBytes(SALT_BYTES) }
     const key = yield* passphraseKey(passphrase, cost)
     const sealed = sealBytes(key, MASTER_KEY_FIELD, masterKey)
     key.fill(0)
@@ -114,7 +115,7 @@ const sealMasterKey = (
 export const makeEncryption = (
   passphrase: Redacted.Redacted<string>
 ): Effect.Effect<{ readonly encryption: Encryption; readonly masterKey: Uint8Array }, InvalidWalletRequest> => {
-  const masterKey = new Uint8Array(randomBytes(KEY_BYTES))
+  const masterKey = randomBytes(KEY_BYTES)
   return Effect.map(sealMasterKey(masterKey, passphrase), (encryption) => ({ encryption, masterKey }))
 }
 

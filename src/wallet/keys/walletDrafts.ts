@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto"
 import { readdir, readFile, rm, stat, unlink } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { replaceFile } from "../../base/atomicFile.ts"
+import { randomHex } from "../../base/entropy.ts"
 import { codeOf } from "../../base/errorCode.ts"
 
 /**
@@ -18,7 +18,7 @@ const ID_BYTES = 16
 const DRAFT_END = /^(?:\.version\d+(?:\.\d+)?\.bak)?\.[0-9a-f]{32}(?:\.copy)?\.new$/
 const NOTE_END = /^\.([0-9a-f]{32})\.copy$/
 
-const newId = (): string => randomBytes(ID_BYTES).toString("hex")
+const newId = (): string => randomHex(ID_BYTES)
 
 /** Writes beside the file first, under a unique name. */
 export const writeWhole = ({ path, text }: { readonly path: string; readonly text: string }): Promise<void> =>

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { randomBytes } from "node:crypto"
+import { randomBytes } from "../../base/entropy.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameKey, txidKey } from "../../protocol/keys.ts"
@@ -299,7 +299,7 @@ const DEFAULTS: NameSettings = {
   addressType: "legacy",
   autoRenew: true,
   renewalsAtOnce: 25,
-  randomBytes: (size) => new Uint8Array(randomBytes(size))
+  randomBytes
 }
 
 /** One operation at a time, so that nothing is sent twice. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
+import { secureRandom } from "../../base/entropy.ts"
 import type { TxidKey } from "../../protocol/keys.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
@@ -112,7 +113,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           },
           tipHeight: behind ? 0 : height,
           maxFee: rules.maxTxFee,
-          random: Math.random
+          random: secureRandom()
         }
         const funded = fundGrouped(input, rules.maxApsFee)
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1

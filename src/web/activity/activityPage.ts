@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { unixTime } from "../../base/clock.ts"
+import { monotonic, unixTime } from "../../base/clock.ts"
 import { grouped, quantityOf, sizeText } from "../../base/quantities.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -197,7 +197,7 @@ const makeActivity = Effect.gen(function*() {
   })
 
   const readPool = Effect.sync(() => {
-    const now = performance.now()
+    const now = monotonic()
     if (ofPool === undefined || now >= ofPool.until) {
       ofPool = { until: now + POOL_MS, fees: feesOf(estimator), pool: partsOf(pool) }
     }

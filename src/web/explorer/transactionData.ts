@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { unixTime } from "../../base/clock.ts"
+import { monotonic, unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { spenderAmong, spentBy, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -110,7 +110,7 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
       if (waiting !== undefined) return { txid: waiting.transaction.txid, height: undefined }
       if (isUnspendable(script)) return "unspendable"
       if ((yield* chainCoins.coin(key)).coin !== undefined) return "unspent"
-      if (spenders === undefined || performance.now() >= end) return "spent"
+      if (spenders === undefined || monotonic() >= end) return "spent"
       for (const candidate of yield* spenders.candidates(prevout)) {
         // A block that cannot be read does not hide the others.
         const spender = yield* Effect.orElseSucceed(spenderAmong(chain, [candidate], prevout), () => undefined)
@@ -122,7 +122,7 @@ const outputReader = ({ chain, chainCoins, pool, spenders }: OutputSources) => {
 
   return (transaction: Transaction, page: number, states: boolean) =>
     Effect.suspend(() => {
-      const end = performance.now() + SPENDERS_MS
+      const end = monotonic() + SPENDERS_MS
       return Effect.forEach(slice(transaction.outputs, page), (output, at) => {
         const index = (page - 1) * TRANSACTION_ROWS + at
         const state = states ? stateOf(outpoint(transaction.txid, index), output, end) : Effect.succeed(undefined)

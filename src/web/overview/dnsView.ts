@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { formatHostPort } from "../../base/addresses.ts"
+import { monotonic } from "../../base/clock.ts"
 import { grouped } from "../../base/quantities.ts"
 import { Dns } from "../../dns/Dns.ts"
 import type { DnsAddresses } from "../../dns/serve/DnsServer.ts"
@@ -35,10 +36,10 @@ export const makeDnsNow: Effect.Effect<Effect.Effect<DnsNow | undefined>> = Effe
     onNone: () => Effect.succeed(undefined),
     onSome: ({ addresses, keyTags, secondaries, serial }) => {
       const questions = (): number => DNS_TRANSPORTS.reduce((sum, each) => sum + dnsQueries.of(each).value(), 0)
-      let before = { at: performance.now(), count: questions() }
+      let before = { at: monotonic(), count: questions() }
       let perSecond: number | undefined
       return Effect.sync(() => {
-        const now = { at: performance.now(), count: questions() }
+        const now = { at: monotonic(), count: questions() }
         if (now.at - before.at >= LEAST_SPAN) {
           perSecond = ((now.count - before.count) * 1000) / (now.at - before.at)
           before = now

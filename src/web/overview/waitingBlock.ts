@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { monotonic } from "../../base/clock.ts"
 import { attempt } from "../../chain/attempt.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -40,11 +41,11 @@ export const makeWaitingBlock = Effect.gen(function*() {
 
   return (height: Height): Effect.Effect<WaitingBlock, StorageFailure> =>
     Effect.gen(function*() {
-      const started = performance.now()
+      const started = monotonic()
       const { changes } = pool.info()
       if (kept?.height === height && (kept.changes === changes || started < kept.until)) return kept.block
       const block = yield* make
-      const now = performance.now()
+      const now = monotonic()
       kept = { height, changes, until: now + Math.max(FRESH_MS, (now - started) / SHARE), block }
       return block
     })

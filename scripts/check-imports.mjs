@@ -1,11 +1,12 @@
 // Checks that imports in src point one way and in no circle, what each folder imports from outside, that none goes round a
-// seam (seams.mjs), and that each exported name and each _tag is in one file. Usage: check-imports.mjs [root]
+// seam (seams.mjs, machineUse.mjs), and that each exported name and each _tag is in one file. Usage: check-imports.mjs [root]
 
 import { existsSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readModule, sourcesUnder } from "./importGraph.mjs"
+import { machineUses } from "./machineUse.mjs"
 import { faultOfSeam } from "./seams.mjs"
 
 /** The folders of src in the order of the data flow: each imports only from those before it. */
@@ -101,8 +102,10 @@ const packages = { ...devDependencies, ...dependencies }
 /** The target of a relative import, as a path from the top of src. */
 const resolved = ({ file, target }) => posix.join(posix.dirname(file), target)
 
+const problems = []
+
 const importsOf = (file) =>
-  readModule(join(src, file)).imports
+  readModule(join(src, file), machineUses(file, problems)).imports
     .map((imported) => ({ file, ...imported }))
     .filter((imported) => !(imported.onUse && file === LATER.from && resolved(imported) === LATER.to))
 
@@ -215,7 +218,6 @@ const repeated = (files, pattern) => {
 
 const files = sourcesUnder(src)
 const byFile = new Map(files.map((file) => [file, importsOf(file)]))
-const problems = []
 
 for (const [file, imports] of byFile) {
   if (rankOf(file) === undefined) problems.push(`src/${file}:1: ${folderOf(file)} has no place in the order of folders`)

@@ -51,12 +51,13 @@ const urlOf = (node) => {
   return path.head.text + path.templateSpans.map(({ literal }) => `*${literal.text}`).join("")
 }
 
-/** The imports of a file with their lines, and the paths of programs that it starts. */
-export const readModule = (path) => {
+/** The imports of a file with their lines, and the paths of programs that it starts. `look` gets each node, its parent and the tree. */
+export const readModule = (path, look = () => {}) => {
   const tree = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest)
   const imports = []
   const urls = []
-  const visit = (node) => {
+  const visit = (node, parent) => {
+    look(node, parent, tree)
     const { names, onUse = false, specifier, typesOnly } = importOf(node) ?? {}
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
       const line = tree.getLineAndCharacterOfPosition(specifier.getStart(tree)).line + 1
@@ -64,7 +65,7 @@ export const readModule = (path) => {
     }
     const url = urlOf(node)
     if (url !== undefined) urls.push(url)
-    ts.forEachChild(node, visit)
+    ts.forEachChild(node, (child) => visit(child, node))
   }
   visit(tree)
   return { imports, urls }

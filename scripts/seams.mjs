@@ -23,7 +23,9 @@ const SEAMS = [
       "webhooks/"
     ],
     instead: "peers are reached through network/connect/Transport.ts"
-  }
+  },
+  { modules: ["node:timers", "node:timers/promises"], harmless: [], files: [], instead: "timers are in base/turns.ts" },
+  { modules: ["node:perf_hooks"], harmless: [], files: [], instead: "monotonic is in base/clock.ts" }
 ]
 
 /** Why an import goes round a seam; `undefined` if it does not. `names` is `undefined` for a whole module. */

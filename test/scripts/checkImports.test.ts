@@ -146,6 +146,55 @@ describe("check-imports", () => {
     ])
   })
 
+  it("names time, timers and random numbers that do not come from base", () => {
+    const uses = [
+      ["setTimeout(f, 1)", "setTimeout goes round a seam: use afterDelay of base/turns.ts"],
+      ["const later = globalThis.setTimeout", "setTimeout goes round a seam: use afterDelay of base/turns.ts"],
+      ["const wait = promisify(setImmediate)", "setImmediate goes round a seam: use nextTurn of base/turns.ts"],
+      ["setInterval(f, 1)", "setInterval goes round a seam: use every of base/turns.ts"],
+      ["clearTimeout(timer)", "clearTimeout goes round a seam: use cancelTimer of base/turns.ts"],
+      [
+        "const { now } = performance",
+        "performance goes round a seam: use monotonic of base/clock.ts, or loopShare of base/consumption.ts"
+      ],
+      ["const at = Date.now()", "Date.now goes round a seam: use wallTime of base/clock.ts"],
+      ["const at = new Date()", "new Date() goes round a seam: use wallTime of base/clock.ts"],
+      ["draw(Math.random)", "Math.random goes round a seam: use secureRandom of base/entropy.ts"],
+      [
+        "globalThis.crypto.getRandomValues(id)",
+        "crypto.getRandomValues goes round a seam: use randomBytes of base/entropy.ts"
+      ],
+      ["loaded().randomBytes(8)", "randomBytes goes round a seam: use randomBytes of base/entropy.ts"],
+      ["secp256k1.utils.randomSecretKey()", "randomSecretKey goes round a seam: use randomBytes of base/entropy.ts"],
+      [
+        `import { createHash, randomInt } from "node:crypto"`,
+        "randomInt goes round a seam: use randomBytes of base/entropy.ts"
+      ],
+      ["process.hrtime.bigint()", "process.hrtime goes round a seam: use monotonic of base/clock.ts"],
+      ["process.memoryUsage()", "process.memoryUsage goes round a seam: use heapUsed of base/consumption.ts"],
+      [
+        `import { setTimeout as sleep } from "node:timers/promises"`,
+        `"node:timers/promises": timers are in base/turns.ts`
+      ],
+      [`import { performance as p } from "node:perf_hooks"`, `"node:perf_hooks": monotonic is in base/clock.ts`]
+    ] as const
+    const fine = [
+      "socket.setTimeout(1)",
+      "parts.randomBytes(8)",
+      "new Date(0)",
+      "interface A { readonly performance: string }",
+      "const a = { setTimeout: 1 }",
+      "const text = `Date.now()`"
+    ]
+    const { problems } = check({
+      "src/base/turns.ts": "setTimeout(f, 1)",
+      "src/chain/a.ts": uses.map(([text]) => text).join("\n"),
+      "src/chain/b.ts": fine.join("\n")
+    })
+    const expected = uses.map(([, problem], i) => `src/chain/a.ts:${i + 1}: ${problem}`)
+    assert.deepStrictEqual([...problems].sort(), [...expected].sort())
+  })
+
   it("has each folder of src in its order, and no other", () => {
     const list = /const ORDER = \[([^\]]*)\]/.exec(readFileSync(SCRIPT, "utf8"))?.[1] ?? ""
     const order = [...list.matchAll(/"([a-z]+)"/g)].map((match) => match[1] ?? "")

@@ -256,7 +256,7 @@ export const PLANTED: ReadonlyArray<PlantedBug> = [
   ...reverted
 ]
 
-/** The changed text of a file. Throws an `Error` if the text to find does not stand there exactly once. */
+/** The changed text of a file. Throws an `Error` if the text to find is not there, or there twice. */
 export const changed = (source: string, { file, find, put }: Edit): string => {
   const at = source.indexOf(find)
   if (at < 0) throw new Error(`src/${file} does not have the text to replace: ${find.trim()}`)

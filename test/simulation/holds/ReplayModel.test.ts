@@ -102,7 +102,7 @@ describe("ReplayModel", () => {
     for (
       const [transactions, said] of [
         [[makeCoinbase(151, [{ value: 60e8, script }])], /pays 6000000000 and may pay 2500000000/],
-        [[makeCoinbase(151, [{ value: 0, script }]), ...twice], /is no coin/]
+        [[makeCoinbase(151, [{ value: 0, script }]), ...twice], /is not a coin/]
       ] as const
     ) {
       const header = makeHeader({

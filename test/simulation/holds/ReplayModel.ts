@@ -167,7 +167,7 @@ export class ReplayModel {
     const coins = transaction.inputs.map(({ prevout }) => {
       const key = outpointKey(prevout)
       const coin = this.coins.get(key)
-      if (coin === undefined) throw new RuleBroken(`${outpointText(prevout)} is no coin`)
+      if (coin === undefined) throw new RuleBroken(`${outpointText(prevout)} is not a coin`)
       if (coin.coinbase && height - coin.height < COINBASE_DEPTH) {
         throw new RuleBroken(`${outpointText(prevout)} is a coinbase of height ${coin.height}`)
       }
@@ -186,7 +186,7 @@ export class ReplayModel {
     const made = transaction.outputs.flatMap((output) => operationOf(output) ?? [])
     const txid = displayHash(transaction.txid)
     if (transaction.version !== NAME_TX_VERSION) {
-      if (spent.length + made.length > 0) throw new RuleBroken(`${txid} moves a name and is no name transaction`)
+      if (spent.length + made.length > 0) throw new RuleBroken(`${txid} moves a name and is not a name transaction`)
       return
     }
     const [operation, another] = made

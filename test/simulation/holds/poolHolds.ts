@@ -34,7 +34,7 @@ interface Around {
 export const poolFault = (transaction: Transaction, model: ModelState, around: Around): string | undefined => {
   for (const { prevout } of transaction.inputs) {
     const coin = model.coins.get(outpointKey(prevout))
-    if (coin === undefined && !around.has(txidKey(prevoutTxid(prevout)))) return "it spends what is no coin"
+    if (coin === undefined && !around.has(txidKey(prevoutTxid(prevout)))) return "it spends a missing coin"
     if (coin?.coinbase === true && model.height + 1 - coin.height < COINBASE_DEPTH) {
       return "it spends a young block reward"
     }

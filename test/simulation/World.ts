@@ -46,6 +46,8 @@ export interface WorldNode {
   readonly stop: Effect.Effect<void>
   /** Ends it as SIGKILL does: its files stay as they are between two tasks, and nothing of it runs on. */
   readonly kill: Effect.Effect<void>
+  /** Sets its time of day ahead by milliseconds, or back, until its next start. */
+  readonly jump: (milliseconds: number) => void
 }
 
 export interface World {

@@ -7,6 +7,7 @@ export type StreamName =
   | "cost"
   | "disk"
   | "entropy"
+  | "math"
   | "order"
   | "plan"
   | `act:${string}`

@@ -1,0 +1,266 @@
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import { cpSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { below } from "../../src/base/random.ts"
+import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
+import { Transport } from "../../src/network/connect/Transport.ts"
+import { openFailure } from "../../src/node/layers/base.ts"
+import { nodeOver, type NodeServices } from "../../src/node/layers/node.ts"
+import { NodeSettings, nodeSettings } from "../../src/node/layers/NodeSettings.ts"
+import { Lifecycle } from "../../src/rpc/Lifecycle.ts"
+import { withCheapScrypt } from "../support/cheapScrypt.ts"
+import type { SimNetwork } from "./net/SimNetwork.ts"
+import { transportOf } from "./net/transport.ts"
+import { nodeLog } from "./nodeLog.ts"
+import type { NodePlan } from "./plan.ts"
+import { streamOf } from "./seed.ts"
+import type { Handles } from "./virtual/handles.ts"
+import type { Machine, Part } from "./virtual/Machine.ts"
+import { NodeGone, type NodeState, type WorldNode } from "./World.ts"
+
+/** One svcd in the world: a whole node without servers, over its own directory. */
+
+/** The port at which all nodes of the world listen. */
+export const PEER_PORT = 18_445
+
+/** Options of all nodes: no threads and no lookups, for a world in one process. */
+export const NODE_OPTIONS = {
+  network: "regtest",
+  verifyThreads: 0,
+  dnsSeed: "0",
+  fixedSeeds: false,
+  keypool: 4
+} as const
+
+/** Operations between two places where a fiber may have to wait. Few make more interleavings. */
+const YIELDS = [2048, 2048, 2048, 256, 32]
+
+export interface NodeSurroundings {
+  readonly seed: number
+  readonly machine: Machine
+  readonly network: SimNetwork
+  readonly handles: Handles
+  /** The directory of all nodes. */
+  readonly root: string
+  /** A directory to begin with, of a node that ended. */
+  readonly template: string | undefined
+  readonly hostOf: (name: string) => string
+  readonly isFaulty: () => boolean
+}
+
+interface Life {
+  readonly part: Part
+  readonly stop: Deferred.Deferred<void>
+  /** Called when the node ends, with what waits for it. */
+  readonly waiting: Set<() => void>
+  runtime: Runtime.Runtime<NodeServices> | undefined
+}
+
+type Start = Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
+
+export class SimNode implements WorldNode {
+  readonly plan: NodePlan
+  state: NodeState = "down"
+  life = 0
+  directory: string
+  private readonly around: NodeSurroundings
+  private current: Life | undefined
+  private copies = 0
+
+  constructor(plan: NodePlan, around: NodeSurroundings) {
+    this.plan = plan
+    this.around = around
+    this.directory = this.place()
+    if (around.template !== undefined) cpSync(join(around.template, plan.name), this.directory, { recursive: true })
+  }
+
+  get name(): string {
+    return this.plan.name
+  }
+
+  get services(): Context.Context<NodeServices> | undefined {
+    return this.current?.runtime?.context
+  }
+
+  readonly time = (): number => {
+    const { machine } = this.around
+    return (this.current?.part ?? machine.world).clock.unsafeCurrentTimeMillis()
+  }
+
+  /** Sets its time of day ahead, or back, until its next start. */
+  jump(milliseconds: number): void {
+    this.current?.part.clock.jump(milliseconds)
+  }
+
+  readonly run = <A, E>(effect: Effect.Effect<A, E, NodeServices>): Effect.Effect<A, E | NodeGone> =>
+    Effect.async<A, E | NodeGone>((resume) => {
+      const life = this.current
+      if (life?.runtime === undefined || this.state !== "running") return resume(new NodeGone({ node: this.name }))
+      const gone = (): void => resume(new NodeGone({ node: this.name }))
+      life.waiting.add(gone)
+      const fiber = this.around.machine.fork(life.part, Effect.provide(effect, life.runtime))
+      fiber.addObserver((exit) => {
+        life.waiting.delete(gone)
+        resume(exit)
+      })
+      return Fiber.interruptFork(fiber)
+    })
+
+  readonly look = <A, E>(effect: Effect.Effect<A, E, NodeServices>): Exit.Exit<A, E> | undefined => {
+    const { runtime } = this.current ?? {}
+    if (runtime === undefined || this.state !== "running") return undefined
+    const exit = this.around.machine.frozen(() => Runtime.runSyncExit(runtime)(effect))
+    const waits = Exit.isFailure(exit) && Option.exists(Cause.dieOption(exit.cause), Runtime.isAsyncFiberException)
+    return waits ? undefined : exit
+  }
+
+  readonly start = (options: NodePlan["options"] = {}): Start =>
+    Effect.async<void, EmbeddedOpenFailure | NodeGone>((resume) => {
+      if (this.state !== "down") return resume(new NodeGone({ node: this.name }))
+      const life = this.begin()
+      const gone = (): void => resume(new NodeGone({ node: this.name }))
+      life.waiting.add(gone)
+      const opened = (exit: Exit.Exit<void, EmbeddedOpenFailure>): void => {
+        life.waiting.delete(gone)
+        resume(exit)
+        if (Exit.isFailure(exit)) return
+        this.state = "running"
+        this.note("runs")
+      }
+      this.around.machine.fork(life.part, this.living(life, options, opened))
+        .addObserver((exit) => this.over(life, exit))
+    })
+
+  readonly stop = Effect.async<void>((resume) => {
+    const life = this.current
+    if (life === undefined) return resume(Effect.void)
+    life.waiting.add(() => resume(Effect.void))
+    if (this.state === "stopping") return
+    this.note("stops")
+    this.state = "stopping"
+    Deferred.unsafeDone(life.stop, Effect.void)
+  })
+
+  readonly kill = Effect.sync(() => {
+    const life = this.current
+    if (life === undefined) return
+    this.note("is killed")
+    const before = this.directory
+    this.copies++
+    this.directory = this.place()
+    cpSync(before, this.directory, { recursive: true })
+    const { handles, machine, network } = this.around
+    network.kill(this.plan.host, true)
+    machine.drop(life.part)
+    this.end(life)
+    handles.closeAll(life.part.group)
+    rmSync(before, { recursive: true })
+  })
+
+  /** Ends it with the world, without a copy. */
+  discard(): void {
+    const life = this.current
+    if (life === undefined) return
+    this.around.machine.drop(life.part)
+    this.current = undefined
+    this.around.handles.closeAll(life.part.group)
+  }
+
+  private place(): string {
+    return join(this.around.root, `${this.name}-${this.copies}`)
+  }
+
+  private note(event: string): void {
+    this.around.machine.note(this.name, event, { life: this.life })
+  }
+
+  private begin(): Life {
+    const { machine } = this.around
+    this.life++
+    const life: Life = {
+      part: machine.part(`${this.name} ${this.life}`, this.plan),
+      stop: Deferred.unsafeMake<void>(FiberId.none),
+      waiting: new Set(),
+      runtime: undefined
+    }
+    this.current = life
+    this.state = "opening"
+    this.note("starts")
+    return life
+  }
+
+  private living(
+    life: Life,
+    options: NodePlan["options"],
+    opened: (exit: Exit.Exit<void, EmbeddedOpenFailure>) => void
+  ) {
+    const { machine, network } = this.around
+    const settings = this.settings(options)
+    return Effect.gen(function*() {
+      const context = yield* Layer.build(nodeOver(Layer.effect(NodeSettings, settings))).pipe(
+        Effect.mapError(openFailure),
+        Effect.tapErrorCause((cause) => Effect.sync(() => opened(Exit.failCause(cause))))
+      )
+      life.runtime = yield* Effect.provide(Effect.runtime<NodeServices>(), context)
+      opened(Exit.void)
+      yield* Effect.raceFirst(Context.get(context, Lifecycle).ended, Deferred.await(life.stop))
+    }).pipe(
+      Effect.scoped,
+      Effect.provideService(Transport, transportOf(network, this.plan.host)),
+      withCheapScrypt,
+      Effect.provide(nodeLog(machine, this.name)),
+      Effect.withMaxOpsBeforeYield(this.yields())
+    )
+  }
+
+  private settings(options: NodePlan["options"]) {
+    const { host, options: own, peers } = this.plan
+    return nodeSettings({
+      ...NODE_OPTIONS,
+      dataDir: this.directory,
+      listen: `${host}:${PEER_PORT}`,
+      bootstrapPeers: peers.map((peer) => `${this.around.hostOf(peer)}:${PEER_PORT}`),
+      ...own,
+      ...options
+    })
+  }
+
+  private yields(): number {
+    const random = streamOf(this.around.seed, `node:${this.name}-${this.life}`)
+    return YIELDS[below(random, YIELDS.length)] ?? 2048
+  }
+
+  /** It ended by itself, or as it was told to. */
+  private over(life: Life, exit: Exit.Exit<unknown, unknown>): void {
+    const { handles, isFaulty, machine } = this.around
+    const left = handles.closeAll(life.part.group)
+    const asked = this.state === "stopping"
+    machine.drop(life.part)
+    this.end(life)
+    if (Exit.isFailure(exit) || !asked) {
+      if (!asked) this.state = "lost"
+      const reason = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "ended without being told to"
+      machine.note(this.name, reason)
+      if (!isFaulty()) machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
+    } else {
+      this.note("has stopped")
+      if (left > 0) machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })
+    }
+  }
+
+  private end(life: Life): void {
+    this.current = undefined
+    this.state = "down"
+    for (const gone of [...life.waiting]) gone()
+    life.waiting.clear()
+  }
+}

@@ -1,0 +1,176 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { mkdtempSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { SimNetwork } from "./net/SimNetwork.ts"
+import type { Plan, Step } from "./plan.ts"
+import { streamOf } from "./seed.ts"
+import { SimNode } from "./SimNode.ts"
+import type { TracedEvent } from "./trace.ts"
+import { recordHandles } from "./virtual/handles.ts"
+import { Machine } from "./virtual/Machine.ts"
+import { BEGINNING } from "./virtual/SimClock.ts"
+import type { Action, Actor, Checks, Property, World, WorldFailure } from "./World.ts"
+
+/** Runs a plan: nodes, network, actors and properties in one world, from its beginning to its final checks. */
+
+/** Who acts in a world, and what must hold in it. */
+export interface Cast {
+  readonly actors: ReadonlyArray<Actor>
+  readonly properties: ReadonlyArray<Property>
+}
+
+export interface RunOptions {
+  /** The directory for the files of all nodes. */
+  readonly place: string
+  /** A directory with one of each node's name to begin with. */
+  readonly template?: string | undefined
+  readonly show?: ((event: TracedEvent) => void) | undefined
+}
+
+export interface Outcome {
+  readonly failure: WorldFailure | undefined
+  /** Of all events: two runs of a plan have the same. */
+  readonly hash: string
+  readonly tasks: number
+  /** Virtual milliseconds. */
+  readonly virtual: number
+  readonly last: ReadonlyArray<TracedEvent>
+}
+
+/** Tasks between two checks, unless a property says otherwise. */
+const CHECK_EVERY = 100
+
+class RunningWorld implements World {
+  readonly plan: Plan
+  readonly nodes: ReadonlyArray<SimNode>
+  readonly network: SimNetwork
+  isDisturbed = true
+  private readonly machine: Machine
+
+  constructor(plan: Plan, machine: Machine, nodes: ReadonlyArray<SimNode>, network: SimNetwork) {
+    this.plan = plan
+    this.machine = machine
+    this.nodes = nodes
+    this.network = network
+  }
+
+  readonly node = (name: string): SimNode => {
+    const found = this.nodes.find((node) => node.name === name)
+    if (found === undefined) throw new RangeError(`the plan has no node ${name}`)
+    return found
+  }
+
+  readonly now = (): number => this.machine.now
+  readonly time = (): number => BEGINNING + this.machine.now
+  readonly tasks = (): number => this.machine.scheduler.ran
+  readonly disturbed = (): boolean => this.isDisturbed
+  readonly note: World["note"] = (event, facts) => this.machine.note("world", event, facts)
+  readonly fail: World["fail"] = (failure) => this.machine.fail(failure)
+}
+
+const networkOf = (plan: Plan, machine: Machine): SimNetwork => {
+  const { clock } = machine.world
+  return new SimNetwork({
+    time: { now: () => machine.timeline.now, after: (nanos, task) => clock.after(nanos, task) },
+    streamOf: (name) => streamOf(plan.seed, `network:${name}`),
+    observe: ({ from, to, type }) => machine.note("network", type, { from, to })
+  })
+}
+
+/** Checks what must always hold, each at its own pace. */
+const watch = (machine: Machine, checks: ReadonlyArray<readonly [string, Checks]>): void => {
+  const always = checks.flatMap(([what, { always, every = CHECK_EVERY }]) =>
+    always === undefined ? [] : [{ what, every, holds: always }]
+  )
+  machine.boundary = (tasks) => {
+    for (const { every, holds, what } of always) {
+      if (tasks % every !== 0) continue
+      const reason = machine.frozen(holds)
+      if (reason !== undefined) machine.fail({ what, reason })
+    }
+  }
+}
+
+type Actions = ReadonlyMap<string, Readonly<Record<string, Action>>>
+
+const act = (world: RunningWorld, actions: Actions, step: Step): Effect.Effect<void> => {
+  const action = actions.get(step.actor)?.[step.action]
+  if (action === undefined) return Effect.dieMessage(`no actor ${step.actor} has the action ${step.action}`)
+  world.note(`${step.actor} ${step.action}`, { step: step.id, arguments: JSON.stringify(step.arguments) })
+  return action({ arguments: step.arguments, random: streamOf(world.plan.seed, `act:${step.id}`) }).pipe(
+    Effect.catchAll((failure) =>
+      Effect.sync(() => world.note(`${step.actor} ${step.action} failed`, { step: step.id, reason: String(failure) }))
+    )
+  )
+}
+
+/** Takes the steps in time; each runs in a fiber of its own. */
+const steps = (world: RunningWorld, actions: Actions) =>
+  Effect.gen(function*() {
+    const running: Array<Fiber.Fiber<void>> = []
+    for (const step of world.plan.steps) {
+      if (step.at > world.now()) yield* Effect.sleep(step.at - world.now())
+      running.push(
+        yield* Effect.fork(Effect.catchAllCause(act(world, actions, step), (cause) =>
+          Effect.sync(() =>
+            world.fail({ what: `actor ${step.actor}`, reason: Cause.pretty(cause) })
+          )))
+      )
+    }
+    return running
+  })
+
+const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<readonly [string, Checks]>) =>
+  Effect.gen(function*() {
+    const { plan } = world
+    yield* Effect.forEach(world.nodes, (node) => node.start(), { concurrency: "unbounded", discard: true })
+    const actions = new Map(actors.map((actor) => [actor.name, actor.act(world)]))
+    const running = yield* steps(world, actions)
+    yield* Effect.sleep(Math.max(0, plan.until - world.now()))
+    world.isDisturbed = false
+    world.note("faults end")
+    world.network.heal()
+    for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
+    yield* Fiber.interruptAll(running)
+    for (const node of world.nodes) if (node.state === "down") yield* node.start()
+    yield* Effect.sleep(plan.healing)
+    world.note("final checks")
+    for (const [what, { finally: last }] of checks) {
+      const reason = last === undefined ? undefined : yield* last()
+      if (reason !== undefined) world.fail({ what, reason })
+    }
+    yield* Effect.forEach(world.nodes, (node) => node.stop, { discard: true })
+  })
+
+/** Runs a plan once. Its failure is in the outcome. */
+export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Promise<Outcome> => {
+  const machine = new Machine({ seed: plan.seed, show: options.show })
+  const root = mkdtempSync(join(options.place, "svcd-world-"))
+  const handles = recordHandles(() => machine.scheduler.current)
+  const network = networkOf(plan, machine)
+  const around = {
+    seed: plan.seed,
+    machine,
+    network,
+    handles,
+    root,
+    template: options.template,
+    hostOf: (name: string) => plan.nodes.find((node) => node.name === name)?.host ?? name,
+    isFaulty: () => false
+  }
+  const nodes = plan.nodes.map((node) => new SimNode(node, around))
+  try {
+    const world = new RunningWorld(plan, machine, nodes, network)
+    const checks = cast.properties.map(({ check, name }) => [name, check(world)] as const)
+    watch(machine, checks)
+    await machine.run(living(world, cast, checks))
+    const { failure, now: virtual, scheduler: { ran: tasks }, trace: { hash, last } } = machine
+    return { failure, hash, tasks, virtual, last }
+  } finally {
+    for (const node of nodes) node.discard()
+    handles.remove()
+    rmSync(root, { recursive: true, force: true })
+  }
+}

@@ -1,5 +1,4 @@
-import type { RegistrationProgress } from "../../../src/client/options.ts"
-import type { NameChange } from "../../../src/client/records.ts"
+import type { Freshness, NameChange, NameRecord } from "../../../src/client/records.ts"
 import type { World } from "../World.ts"
 
 /** What nodes told the actors of a world. Properties compare it with what is true at the end. */
@@ -37,35 +36,40 @@ export interface BegunRegistration extends Source {
   readonly newTxid: string | undefined
   /** In hex. */
   readonly salt: string
-  readonly steps: Array<RegistrationProgress["step"]>
   /** Whether the owner cancelled it, so that it may end as failed. */
   cancelled: boolean
+}
+
+/** A block of a node's best chain. */
+export interface Tip {
+  readonly height: number
+  /** Display order. */
+  readonly hash: string
 }
 
 /** A client's answer about a name, with what it claimed of itself. */
 export interface NameTold extends Source {
   readonly name: string
   /** `undefined`: the name does not exist or has expired. */
-  readonly value: string | undefined
-  readonly txid: string | undefined
-  readonly height: number | undefined
-  readonly expired: boolean
-  /** The block up to which names were known. */
-  readonly asOf: { readonly height: number; readonly hash: string | undefined; readonly proof: string }
-  /** The height of the answering node's tip right after the answer. */
-  readonly tip: number
+  readonly record: NameRecord | undefined
+  readonly asOf: Freshness
+  /** The tip of the node right before the question. */
+  readonly before: Tip
+  /** The tip right after the answer. */
+  readonly after: Tip
 }
 
 /** What an application that follows `changes` holds: it never asks for anything else. */
 export interface Replica {
   readonly node: string
-  /** The value of each name in its place. */
-  readonly names: Map<string, { readonly value: string; readonly txid: string; readonly height: number }>
+  /** The last record of each name. */
+  readonly names: Map<string, NameRecord>
+  /** The changes of `names`, since the copy last began. */
   readonly received: Array<NameChange>
-  /** Cursor of the last change; `"0"` at first. */
+  /** How often it began again, because the node no longer had the changes after its cursor. */
+  restarts: number
+  /** That of the last change; `"0"` at first. */
   cursor: string
-  /** Whether it follows the node now. */
-  isConnected: boolean
 }
 
 /** A message that a receiver of webhooks accepted, or refused. */
@@ -82,8 +86,12 @@ export class Told {
   readonly names: Array<NameTold> = []
   readonly replicas: Array<Replica> = []
   readonly deliveries: Array<Delivery> = []
-  /** Names for which renewal was on when a node last said so, with the node. */
-  readonly renewed = new Map<string, string>()
+  /** Transactions that an owner gave up, in display order. */
+  readonly abandoned = new Set<string>()
+  /** Nodes whose wallet was encrypted: it may have been locked when it had to sign. */
+  readonly locked = new Set<string>()
+  /** Nodes whose wallet was replaced by an older copy, with the time. */
+  readonly restored = new Map<string, number>()
 }
 
 const all = new WeakMap<World, Told>()

@@ -2,9 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Drawing, HOUR, type NodePlan } from "../plan.ts"
 import { streamOf } from "../seed.ts"
 import type { Actor } from "../World.ts"
+import { askers } from "./askers.ts"
 import { killers } from "./killers.ts"
 import { miners } from "./miners.ts"
+import { owners } from "./owners.ts"
 import { reorganizers } from "./reorganizers.ts"
+import { replicas } from "./replicas.ts"
 import { weather } from "./weather.ts"
 
 const nodes: ReadonlyArray<NodePlan> = ["a", "b", "c"].map((name, i) => ({
@@ -22,14 +25,17 @@ const drawn = ({ draw, name }: Actor, seed: number) => {
 }
 
 describe("actors", () => {
-  it.each([killers, miners, reorganizers, weather])("$name draw the same steps from the same seed", (actor) => {
-    for (let seed = 0; seed < 50; seed++) {
-      const steps = drawn(actor, seed)
-      assert.deepStrictEqual(steps, drawn(actor, seed))
-      assert.deepStrictEqual(JSON.parse(JSON.stringify(steps)), steps)
-      for (const { at } of steps) assert.isAtLeast(at, 0)
+  it.each([askers, killers, miners, owners, reorganizers, replicas, weather])(
+    "$name draw the same steps from the same seed",
+    (actor) => {
+      for (let seed = 0; seed < 50; seed++) {
+        const steps = drawn(actor, seed)
+        assert.deepStrictEqual(steps, drawn(actor, seed))
+        assert.deepStrictEqual(JSON.parse(JSON.stringify(steps)), steps)
+        for (const { at } of steps) assert.isAtLeast(at, 0)
+      }
     }
-  })
+  )
 
   it("miners find some forty blocks in six hours", () => {
     const counts = Array.from({ length: 50 }, (_, seed) => drawn(miners, seed).length)

@@ -1,0 +1,186 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { bytesFrom } from "../../../src/base/random.ts"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { type Bytes, displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import { txidKey } from "../../../src/protocol/keys.ts"
+import { encodeWif } from "../../../src/protocol/wif.ts"
+import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
+import { isUnsent } from "../../../src/wallet/names/entries.ts"
+import type { Wallet } from "../../../src/wallet/Wallet.ts"
+import { Wallets } from "../../../src/wallet/Wallets.ts"
+import { type Act, type Action, NodeGone, type World } from "../World.ts"
+import { numberAt, oneOf, textAt } from "./drawing.ts"
+import { sourceAt, toldIn } from "./Told.ts"
+
+/** What an owner asks of the default wallet of a node, and what is kept of the answers. */
+
+const PASSPHRASE = Redacted.make("correct horse")
+
+const encoded = (text: string): Bytes => new TextEncoder().encode(text)
+
+/** Uses the default wallet of a node, as a call of its RPC would. */
+const withWallet = <A, E>(world: World, name: string, use: (wallet: Wallet) => Effect.Effect<A, E>) =>
+  world.node(name).run(Effect.flatMap(Wallets, (wallets): Effect.Effect<A, E | NodeGone> => {
+    const wallet = wallets.get("")
+    return wallet === undefined ? new NodeGone({ node: name }) : use(wallet)
+  }))
+
+/** Notes a transaction that a wallet has acknowledged. `replaces`: the transaction that it stands for. */
+const acknowledged = (
+  world: World,
+  { node, txid, what, replaces }: {
+    readonly node: string
+    readonly what: string
+    readonly txid: Bytes
+    readonly replaces?: Bytes
+  }
+): void => {
+  const replaced = replaces === undefined ? {} : { replaces: displayHash(replaces) }
+  toldIn(world).transactions.push({ ...sourceAt(world, node), what, txid: displayHash(txid), ...replaced })
+  world.note("acknowledged", { node, what, txid: displayHash(txid) })
+}
+
+/** An address of a node's wallet to send to. */
+const addressAt = (world: World, node: string) =>
+  withWallet(world, node, ({ keys, rules }) => keys.newAddress({ type: rules.addressType, label: "received" }))
+
+const register = (world: World, node: string, given: Act["arguments"]) =>
+  withWallet(world, node, ({ names }) => {
+    const [name, value] = [textAt(given, "name"), textAt(given, "value")]
+    return Effect.map(names.register(encoded(name), encoded(value), { renew: given["renew"] === true }), (begun) => {
+      const newTxid = isUnsent(begun) ? undefined : displayHash(begun.newTxid)
+      const salt = toHex(begun.rand)
+      toldIn(world).registrations.push({ ...sourceAt(world, node), name, value, newTxid, salt, cancelled: false })
+      world.note("registration begun", { node, name, newTxid })
+    })
+  })
+
+const update = (world: World, node: string, given: Act["arguments"]) =>
+  withWallet(world, node, ({ names }) =>
+    Effect.map(
+      names.nameUpdate({ name: encoded(textAt(given, "name")), value: encoded(textAt(given, "value")) }),
+      ({ txid }) => acknowledged(world, { node, what: "update", txid })
+    ))
+
+const transfer = (world: World, node: string, given: Act["arguments"]) =>
+  Effect.flatMap(
+    addressAt(world, textAt(given, "to")),
+    ({ script }) =>
+      withWallet(world, node, ({ names }) =>
+        Effect.map(
+          names.nameUpdate({ name: encoded(textAt(given, "name")), value: undefined, destination: script }),
+          ({ txid }) => acknowledged(world, { node, what: "transfer", txid })
+        ))
+  )
+
+const pay = (world: World, node: string, given: Act["arguments"]) =>
+  Effect.flatMap(
+    addressAt(world, textAt(given, "to")),
+    ({ script }) =>
+      withWallet(world, node, ({ payments }) =>
+        Effect.map(
+          payments.pay({ outputs: [{ script, value: numberAt(given, "amount") }] }),
+          ({ transaction: { txid } }) => acknowledged(world, { node, what: "pay", txid })
+        ))
+  )
+
+/** Replaces an own transaction that waits for a block. */
+const bump = (world: World, node: string, { random }: Act) =>
+  withWallet(world, node, ({ ledger, payments }) => {
+    const waiting = ledger.transactions().filter(({ spent, state }) =>
+      state.type === "pending" && spent.some((output) => output !== undefined)
+    )
+    if (waiting.length === 0) return Effect.void
+    const { transaction: { txid: replaces } } = oneOf(random, waiting)
+    return Effect.map(
+      payments.bump(txidKey(replaces), {}),
+      ({ funded: { transaction: { txid } } }) => acknowledged(world, { node, what: "bump", txid, replaces })
+    )
+  })
+
+const abandon = (world: World, node: string, { random }: Act) =>
+  withWallet(world, node, ({ ledger, payments }) => {
+    const idle = ledger.transactions().filter(({ state }) => state.type === "inactive" && !state.abandoned)
+    if (idle.length === 0) return Effect.void
+    const { transaction: { txid } } = oneOf(random, idle)
+    return Effect.map(payments.abandon(txidKey(txid)), () => {
+      toldIn(world).abandoned.add(displayHash(txid))
+      world.note("abandoned", { node, txid: displayHash(txid) })
+    })
+  })
+
+const cancel = (world: World, node: string, given: Act["arguments"]) =>
+  withWallet(world, node, ({ names }) => {
+    const name = textAt(given, "name")
+    // Even a call whose answer is lost may have cancelled it.
+    for (const each of toldIn(world).registrations) if (each.name === name && each.node === node) each.cancelled = true
+    return names.cancelRegistration(encoded(name))
+  })
+
+const setRenewal = (world: World, node: string, given: Act["arguments"]) =>
+  withWallet(world, node, ({ names }) => names.setRenewal(encoded(textAt(given, "name")), given["on"] === true))
+
+const renew = (world: World, node: string) =>
+  withWallet(world, node, ({ names }) =>
+    Effect.map(names.renew({ of: "within", blocks: 12 }), (renewals) => {
+      for (const { state, txid } of renewals) {
+        if (state === "sent" && txid !== undefined) acknowledged(world, { node, what: "renew", txid })
+      }
+    }))
+
+/** Encrypts the wallet, then unlocks it for a while, for everything or for renewals only. */
+const lock = (world: World, node: string, given: Act["arguments"]) =>
+  withWallet(world, node, ({ vault }) =>
+    Effect.gen(function*() {
+      toldIn(world).locked.add(node)
+      if (vault.encryption() === "none") yield* vault.encrypt(PASSPHRASE)
+      yield* vault.unlock(PASSPHRASE, numberAt(given, "seconds"), { renewalsOnly: given["renewalsOnly"] === true })
+    }))
+
+/** Imports a key that the owner has from elsewhere, which makes the wallet read the chain again. */
+const importKey = (world: World, node: string, { random }: Act) =>
+  world.node(node).run(Effect.flatMap(Chain, ({ params: { network } }) => {
+    const wif = encodeWif(network, { compressed: true, privateKey: bytesFrom(random, 32) })
+    return withWallet(world, node, ({ keys }) =>
+      keys.importDescriptor({
+        descriptor: withChecksum(`wpkh(${wif})`),
+        label: "imported",
+        timestamp: 0,
+        active: false,
+        internal: undefined,
+        range: undefined,
+        nextIndex: undefined
+      }))
+  }))
+
+type OwnerAct = (world: World, node: string, act: Act) => Effect.Effect<unknown, unknown>
+
+const byArguments = (
+  action: (world: World, node: string, given: Act["arguments"]) => Effect.Effect<unknown, unknown>
+): OwnerAct =>
+(world, node, { arguments: given }) => action(world, node, given)
+
+const ACTIONS = {
+  register: byArguments(register),
+  update: byArguments(update),
+  transfer: byArguments(transfer),
+  pay: byArguments(pay),
+  cancel: byArguments(cancel),
+  renewal: byArguments(setRenewal),
+  lock: byArguments(lock),
+  renew,
+  bump,
+  abandon,
+  import: importKey
+} satisfies Readonly<Record<string, OwnerAct>>
+
+/** What an owner can wish for. */
+export type Wish = keyof typeof ACTIONS
+
+/** The actions of owners, each for the node of its arguments. */
+export const ownerActions = (world: World): Readonly<Record<string, Action>> => {
+  const actionOf = (action: OwnerAct): Action => (act) =>
+    Effect.asVoid(action(world, textAt(act.arguments, "node"), act))
+  return Object.fromEntries(Object.entries(ACTIONS).map(([name, action]) => [name, actionOf(action)]))
+}

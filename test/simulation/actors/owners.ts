@@ -1,0 +1,76 @@
+import { below, type Random } from "../../../src/base/random.ts"
+import { COIN } from "../../../src/protocol/amount.ts"
+import { type Arguments, MINUTE, type NodePlan } from "../plan.ts"
+import type { Actor } from "../World.ts"
+import { between, chance, oneOf, times, weighted } from "./drawing.ts"
+import { ownerActions, type Wish } from "./ownerActions.ts"
+
+/** Few enough names that owners compete for them, and that names die and are registered again. */
+export const NAMES = 12
+
+/** Between two wishes of all owners, on average. */
+const WISHES = 4 * MINUTE
+
+export const nameOf = (index: number): string => `d/name-${index}`
+
+const anyName = (random: Random): string => nameOf(below(random, NAMES))
+
+/** A domain's value, so that DNS has something to say of it. */
+const valueOf = (random: Random): string => {
+  const ip = [10, below(random, 256), below(random, 256), below(random, 256)].join(".")
+  return chance(random, 0.1) ? `not json ${below(random, 1_000)}` : JSON.stringify({ ip, map: { www: { ip } } })
+}
+
+type Drawn = (random: Random, nodes: ReadonlyArray<NodePlan>) => Arguments
+
+const NONE: Drawn = () => ({})
+
+/** What each wish says besides the owner's node. */
+const WISHED: Readonly<Record<Wish, Drawn>> = {
+  register: (random) => ({ name: anyName(random), value: valueOf(random), renew: chance(random, 0.6) }),
+  update: (random) => ({ name: anyName(random), value: valueOf(random) }),
+  transfer: (random, nodes) => ({ name: anyName(random), to: oneOf(random, nodes).name }),
+  pay: (random, nodes) => ({ to: oneOf(random, nodes).name, amount: between(random, [COIN / 100, 3 * COIN]) }),
+  cancel: (random) => ({ name: anyName(random) }),
+  renewal: (random) => ({ name: anyName(random), on: chance(random, 0.7) }),
+  lock: (random) => ({ seconds: between(random, [1, 3_600]), renewalsOnly: chance(random, 0.4) }),
+  renew: NONE,
+  bump: NONE,
+  abandon: NONE,
+  import: NONE
+}
+
+const WEIGHTS: Readonly<Record<Wish, number>> = {
+  register: 10,
+  update: 8,
+  transfer: 3,
+  pay: 5,
+  bump: 3,
+  renew: 2,
+  renewal: 2,
+  cancel: 1,
+  abandon: 1,
+  import: 0.5,
+  lock: 0.3
+}
+
+/**
+ * Owners at each node register names that others want too, update, transfer and renew them, pay each other, bump fees,
+ * cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
+ * wallets.
+ */
+export const owners: Actor = {
+  name: "owners",
+
+  draw: ({ nodes, random, until }) => {
+    const holders = nodes.filter(({ options }) => options.disableWallet !== true && options.sync !== "light")
+    if (holders.length === 0) return []
+    return times(random, { mean: WISHES, until }).map((at) => {
+      const action = weighted(random, WEIGHTS)
+      const node = oneOf(random, holders).name
+      return { at, action, arguments: { node, ...WISHED[action](random, holders) } }
+    })
+  },
+
+  act: ownerActions
+}

@@ -22,6 +22,9 @@ const MAY = [
 
 const chance = (...names) => Object.fromEntries(names.map((name) => [name, `randomBytes of ${ENTROPY}`]))
 
+/** V8 collects garbage at different times in each run. */
+const ENDS = "a scope, or an end that the code decides"
+
 /** Globals, and what to use instead. */
 const GLOBALS = {
   setTimeout: `afterDelay of ${TURNS}`,
@@ -30,7 +33,9 @@ const GLOBALS = {
   clearTimeout: `cancelTimer of ${TURNS}`,
   clearInterval: `cancelTimer of ${TURNS}`,
   clearImmediate: `cancelTimer of ${TURNS}`,
-  performance: `monotonic of ${CLOCK}, or loopShare of ${CONSUMPTION}`
+  performance: `monotonic of ${CLOCK}, or loopShare of ${CONSUMPTION}`,
+  WeakRef: ENDS,
+  FinalizationRegistry: ENDS
 }
 
 /** Members of globals. */

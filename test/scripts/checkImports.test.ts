@@ -171,6 +171,7 @@ describe("check-imports", () => {
         "randomInt goes round a seam: use randomBytes of base/entropy.ts"
       ],
       ["process.hrtime.bigint()", "process.hrtime goes round a seam: use monotonic of base/clock.ts"],
+      ["new WeakRef(object)", "WeakRef goes round a seam: use a scope, or an end that the code decides"],
       ["process.memoryUsage()", "process.memoryUsage goes round a seam: use heapUsed of base/consumption.ts"],
       [
         `import { setTimeout as sleep } from "node:timers/promises"`,

@@ -6,6 +6,7 @@ import { namesHold } from "./namesHold.ts"
 import { poolHolds } from "./poolHolds.ts"
 import { renewalsHold } from "./renewalsHold.ts"
 import { sagasHold } from "./sagasHold.ts"
+import { acknowledgedHolds, clientsHold, replicasHold } from "./toldHolds.ts"
 import { walletsHold } from "./walletsHold.ts"
 
 /** What must hold in every world. */
@@ -16,6 +17,9 @@ export const PROPERTIES: ReadonlyArray<Property> = [
   sagasHold,
   renewalsHold,
   answersHold,
+  acknowledgedHolds,
+  clientsHold,
   memoryHolds,
-  agreementHolds
+  agreementHolds,
+  replicasHold
 ]

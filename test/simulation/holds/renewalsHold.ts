@@ -41,7 +41,7 @@ class Renewals {
   }
 
   private wallet(node: WorldNode, wallet: Wallet, height: number): string | undefined {
-    if (wallet.vault.encryption() === "locked" || wallet.ledger.lastBlock().height !== height) return undefined
+    if (wallet.ledger.lastBlock().height !== height) return undefined
     for (const { height: updated, mine, name } of wallet.names.list()) {
       const key = `${node.name} ${wallet.name} ${binaryString(name)}`
       const left = updated + LIFE - height
@@ -51,7 +51,7 @@ class Renewals {
       }
       const before = this.watched.get(key)
       if (left > 1) {
-        const goesOn = before?.life === node.life && before.height === updated && hasEnough(wallet)
+        const goesOn = before?.life === node.life && before.height === updated && isAble(wallet)
         if (!goesOn) this.watched.set(key, { life: node.life, since: this.world.now(), height: updated })
         continue
       }
@@ -72,12 +72,13 @@ class Renewals {
   }
 }
 
-const hasEnough = (wallet: Wallet): boolean =>
+const isAble = (wallet: Wallet): boolean =>
+  wallet.vault.encryption() !== "locked" &&
   wallet.ledger.coins().reduce(
-    (sum, { coinbase, height, name, output }) =>
-      name === undefined && !coinbase && height !== undefined ? sum + output.value : sum,
-    0
-  ) > ENOUGH
+      (sum, { coinbase, height, name, output }) =>
+        name === undefined && !coinbase && height !== undefined ? sum + output.value : sum,
+      0
+    ) > ENOUGH
 
 export const renewalsHold: Property = {
   name: "no renewal is missed",

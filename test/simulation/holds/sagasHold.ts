@@ -28,8 +28,8 @@ const doubleFault = (all: ReadonlyArray<ListedRegistration>): string | undefined
 /** The wallet has the salt of each of its commitments. */
 const saltFault = (wallet: Wallet, all: ReadonlyArray<ListedRegistration>): string | undefined => {
   const known = new Set(all.map(({ name, rand }) => binaryString(nameCommitment(rand, name))))
-  for (const { spent, transaction } of wallet.ledger.transactions()) {
-    if (spent.every((output) => output === undefined)) continue
+  for (const { spent, state, transaction } of wallet.ledger.transactions()) {
+    if (state.type === "conflicted" || spent.every((output) => output === undefined)) continue
     for (const { script } of transaction.outputs) {
       const operation = parseNameScript(script)?.operation
       if (operation?.op === "name_new" && !known.has(binaryString(operation.commitment))) {
@@ -76,6 +76,10 @@ const sentOf = (node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
   )
 }
 
+/** A second NAME_NEW of a registration, whose first a block made impossible, has another salt. */
+const isSuccessor = (now: ListedRegistration, before: ListedRegistration): boolean =>
+  equal(now.name, before.name) && now.createdAt === before.createdAt
+
 interface Memory {
   life: number
   list: unknown
@@ -109,8 +113,10 @@ class Sagas {
   }
 
   private lostFault({ acknowledged }: Memory, all: ReadonlyArray<ListedRegistration>): string | undefined {
-    for (const { name, rand } of acknowledged.values()) {
-      if (!all.some((each) => equal(each.rand, rand))) return `the registration of ${nameField(name)} is lost`
+    for (const [salt, known] of acknowledged) {
+      if (all.some((each) => equal(each.rand, known.rand))) continue
+      if (!all.some((each) => isSuccessor(each, known))) return `the registration of ${nameField(known.name)} is lost`
+      acknowledged.delete(salt)
     }
     for (const each of all) if (isSent(each)) acknowledged.set(toHex(each.rand), each)
     return undefined

@@ -6,7 +6,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import { mainnetParams } from "../../src/consensus/params.ts"
-import { changedZone, wholeZone, type ZoneEdition } from "../../src/dns/transfer/transferStreams.ts"
+import {
+  changedZone,
+  fewChanges,
+  type Messages,
+  wholeZone,
+  type ZoneEdition
+} from "../../src/dns/transfer/transferStreams.ts"
 import { TransferWriter } from "../../src/dns/transfer/TransferWriter.ts"
 import { wireNameOfHost } from "../../src/dns/wire/name.ts"
 import { makeApex } from "../../src/dns/zone/apex.ts"
@@ -24,8 +30,8 @@ const [domains = "400000"] = process.argv.slice(2)
 const FILLED = 2_000
 const CHANGED = 50
 
-/** Times that the changes are read; the first opens and compiles what the others use again. */
-const ROUNDS = 10
+/** Times that the changes are read each way; the first opens and compiles what the others use again. */
+const ROUNDS = 30
 
 const text = new TextEncoder()
 const origin = wireNameOfHost("bit.")
@@ -56,6 +62,28 @@ const blockAt = (height: number, first: number, count: number): ConnectedBlock =
 
 const newWriter = () => new TransferWriter({ id: 1, question: { asked: origin, type: 252, class: 1 }, spare: 0 })
 
+const rounded = (value: number): number => Math.round(value * 10) / 10
+
+/** Milliseconds of one way to read the changes, and of the processor. */
+const timed = <E, R>(work: Effect.Effect<Messages | undefined, E, R>) =>
+  Effect.gen(function*() {
+    const cpu = process.cpuUsage()
+    const started = performance.now()
+    const messages = yield* work
+    if (messages === undefined) return yield* Effect.dieMessage("no changes")
+    yield* Stream.runDrain(messages)
+    const { system, user } = process.cpuUsage(cpu)
+    return { ms: performance.now() - started, cpuMs: (user + system) / 1_000 }
+  })
+
+type Times = ReadonlyArray<Effect.Effect.Success<ReturnType<typeof timed>>>
+
+const middle = (times: Times) => {
+  const of = (field: keyof Times[number]) =>
+    rounded(times.map((time) => time[field]).toSorted((a, b) => a - b)[times.length >> 1] ?? 0)
+  return { firstMs: rounded(times[0]?.ms ?? 0), medianMs: of("ms"), medianCpuMs: of("cpuMs") }
+}
+
 const mb = (bytes: number): number => Math.round(bytes / 1e5) / 10
 
 const measured = Effect.gen(function*() {
@@ -64,7 +92,7 @@ const measured = Effect.gen(function*() {
   const filename = join(directory, "names.db")
   yield* Effect.provide(
     Effect.gen(function*() {
-      const { find, follower } = yield* NameDb.NameDb
+      const { find, follower, readLog } = yield* NameDb.NameDb
       const blocks = Math.ceil(Number(domains) / FILLED)
       for (let height = 0; height < blocks; height++) {
         yield* follower.apply([blockAt(height, height * FILLED, FILLED)])
@@ -76,13 +104,10 @@ const measured = Effect.gen(function*() {
       )
       while (!(yield* indexed)) yield* Effect.sleep("1 second")
       yield* follower.apply([last])
+      const params = mainnetParams
+      const row = { serial: blocks, height: blocks, hash: last.hash }
       const edition: Effect.Effect<ZoneEdition, unknown, Effect.Effect.Context<ReturnType<typeof openNamesSnapshot>>> =
-        Effect.map(openNamesSnapshot(filename), (reads) => ({
-          reads,
-          row: { serial: blocks, height: blocks, hash: last.hash },
-          params: mainnetParams,
-          apex
-        }))
+        Effect.map(openNamesSnapshot(filename), (reads) => ({ reads, row, params, apex }))
       global.gc?.()
       const before = process.memoryUsage().rss
       let bytes = 0
@@ -98,24 +123,19 @@ const measured = Effect.gen(function*() {
       )
       const wholeSeconds = (performance.now() - whole) / 1_000
       const since = { serial: blocks - 1, height: blocks - 1, hash: hash256(text.encode(`block ${blocks - 1}`)) }
-      const times: Array<number> = []
+      const ways = {
+        atOnce: readLog((_log, reads) => fewChanges({ reads, row, params, apex }, since, newWriter())),
+        inSnapshot: Effect.flatMap(edition, (now) => changedZone(now, since, newWriter()))
+      }
+      const times: { readonly [W in keyof typeof ways]: Array<Times[number]> } = { atOnce: [], inSnapshot: [] }
       for (let i = 0; i < ROUNDS; i++) {
-        const started = performance.now()
-        yield* Effect.scoped(Effect.flatMap(edition, (now) =>
-          Effect.flatMap(
-            changedZone(now, since, newWriter()),
-            (messages) => messages === undefined ? Effect.dieMessage("no changes") : Stream.runDrain(messages)
-          )))
-        times.push(performance.now() - started)
+        times.inSnapshot.push(yield* Effect.scoped(timed(ways.inSnapshot)))
+        times.atOnce.push(yield* timed(ways.atOnce))
       }
       console.log(JSON.stringify({
         domains: Number(domains),
         axfr: { seconds: Math.round(wholeSeconds * 100) / 100, mb: mb(bytes), moreMemoryMb: mb(most - before) },
-        ixfr: {
-          names: CHANGED,
-          firstMs: Math.round(times[0] ?? 0),
-          medianMs: Math.round((times.toSorted((a, b) => a - b)[ROUNDS / 2] ?? 0) * 10) / 10
-        }
+        ixfr: { names: CHANGED, atOnce: middle(times.atOnce), inSnapshot: middle(times.inSnapshot) }
       }))
     }),
     NameDb.layer({ filename, pageSize: 4096 }).pipe(Layer.provide(DataHealth.layer))

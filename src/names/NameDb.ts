@@ -102,12 +102,15 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /** Applies the chain's blocks to the names; for `ChainControl.register`. */
   readonly follower: Follower
-  /** Reads the operations in chain order, from one state. For `NameEvents`. */
-  readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
+  /** Reads the operations in chain order, and names now and at the last blocks, at once and from one state. */
+  readonly readLog: <A>(use: (log: OperationLog, names: StateReads) => A) => Effect.Effect<A, StorageFailure>
   /** Counts the changes of names.db, and wakes readers that wait for the next one. */
   readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next" | "touchedBehind">>
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
+
+/** Reads of one state, without a fiber. Methods throw the driver's errors. */
+export type StateReads = Pick<NamesFile.NamesFile, "past" | "points" | "search">
 
 export interface RecentRecord {
   readonly record: NameEntry
@@ -275,7 +278,7 @@ const make = (
       beginning: file.snapshot(readBeginning),
       cursor,
       follower: makeNameFollower({ file, cursor, records: cache, position, commits, search }),
-      readLog: (use) => file.point(() => file.events.read(use)),
+      readLog: (use) => file.point(() => file.events.read((log) => use(log, file))),
       commits: Effect.succeed(commits),
       check: Effect.sync(() => makeClaimCheck(file))
     })

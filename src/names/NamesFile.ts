@@ -33,6 +33,7 @@ import { makeRepair, pagesOf, type Repair } from "../storage/repair.ts"
 import { EventReads } from "./events/EventReads.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations.ts"
 import { WrongRow } from "./NameEntry.ts"
+import { PastReads } from "./PastReads.ts"
 import { PointReads } from "./PointReads.ts"
 import { SearchReads } from "./search/SearchReads.ts"
 
@@ -62,6 +63,8 @@ export interface NamesFile {
   readonly events: EventReads
   /** Searches, directly on the driver. */
   readonly search: SearchReads
+  /** The names at the last blocks, directly on the driver. */
+  readonly past: PastReads
   /** Runs the writer's statements in one transaction. `rows`: about how many it writes. */
   readonly write: <A>(
     work: (connection: Connection) => Effect.Effect<A, SqlError>,
@@ -75,7 +78,7 @@ export interface NamesFile {
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
   /** Converts an error of `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
-  /** Rebuilds the file. Afterwards `reader`, `points`, `events` and `search` are new objects. */
+  /** Rebuilds the file. Afterwards `reader`, `points`, `events`, `search` and `past` are new objects. */
   readonly repair: Repair
 }
 
@@ -228,6 +231,7 @@ interface Connections {
   readonly points: PointReads
   readonly events: EventReads
   readonly search: SearchReads
+  readonly past: () => PastReads
   readonly guard: PageGuard
 }
 
@@ -285,7 +289,9 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
       }),
       catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
-    return { writer, reader, ...reads, guard }
+    // Few nodes need these statements.
+    let past: PastReads | undefined
+    return { writer, reader, ...reads, past: () => past ??= new PastReads(points), guard }
   })
 
 /** Opens names.db until the scope closes. Removes a damaged file, as the chain has all its content. */
@@ -337,6 +343,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       },
       get search() {
         return current.search
+      },
+      get past() {
+        return current.past()
       },
       write: (work, rows = 0) =>
         timed(

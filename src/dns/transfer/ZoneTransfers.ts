@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import type { DnsTransferRule } from "../../config/dnsKinds.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
+import { NameDb } from "../../names/NameDb.ts"
 import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
@@ -22,9 +23,9 @@ import { MessageWriter } from "../wire/MessageWriter.ts"
 import { askedQuestion } from "../wire/response.ts"
 import type { Apex } from "../zone/apex.ts"
 import { Secondaries, type Secondary, type TransferKind } from "./Secondaries.ts"
-import { isEarlierSerial, rowOfBlock } from "./serials.ts"
+import { isEarlierSerial, rowOfBlock, type SerialRow } from "./serials.ts"
 import { makeTransferAccess } from "./transferAccess.ts"
-import { changedZone, type Messages, soaAlone, wholeZone, type ZoneEdition } from "./transferStreams.ts"
+import { changedZone, fewChanges, type Messages, soaAlone, wholeZone, type ZoneEdition } from "./transferStreams.ts"
 import { TransferWriter } from "./TransferWriter.ts"
 import { checkTsig, refuseTsig, type TransferKey, tsigBytes, type TsigChain } from "./tsig.ts"
 import { windowZone } from "./windowZone.ts"
@@ -122,10 +123,11 @@ interface Asked {
 
 const make = (
   { apex, counted, keys, namesFile, params, rules }: ZoneTransfersOptions
-): Effect.Effect<typeof ZoneTransfers.Service, never, NameAnswers | ZoneSerials> =>
+): Effect.Effect<typeof ZoneTransfers.Service, never, NameAnswers | NameDb | ZoneSerials> =>
   Effect.gen(function*() {
     const answers = yield* NameAnswers
     const serials = yield* ZoneSerials
+    const { readLog } = yield* NameDb
     const places = yield* Effect.makeSemaphore(CONCURRENT)
     const secondaries = new Secondaries()
     const mayTransfer = makeTransferAccess(rules)
@@ -153,14 +155,38 @@ const make = (
         : { kind: "current", serial, messages: soaAlone(apex(serial), writer) }
     }
 
+    const rowOfClient = (query: DnsQuery): SerialRow | undefined => {
+      const known = clientSerial(query)
+      return known === undefined ? undefined : serials.rows().find((row) => row.serial === known)
+    }
+
+    /** Most transfers are the changes of a block. They are read without a connection and a snapshot of their own. */
+    const ofFewChanges = (
+      query: DnsQuery,
+      writer: TransferWriter
+    ): Effect.Effect<Sending | undefined, StorageFailure> => {
+      const since = rowOfClient(query)
+      if (since === undefined) return Effect.succeed(undefined)
+      return readLog(({ last }, reads) => {
+        const row = last === undefined ? undefined : rowOfBlock(serials.rows(), last.hash)
+        if (row === undefined) return undefined
+        const { serial } = row
+        const current = ofCurrent(query, serial, writer)
+        if (current !== undefined) return current
+        const messages = fewChanges({ reads, row, params, apex }, since, writer)
+        return messages === undefined ? undefined : { kind: "ixfr", serial, messages }
+      })
+    }
+
     const ofChain = (query: DnsQuery, writer: TransferWriter): Effect.Effect<Sending, StorageFailure, Scope.Scope> =>
       Effect.gen(function*() {
+        const few = yield* ofFewChanges(query, writer)
+        if (few !== undefined) return few
         const now = yield* edition
         const { serial } = now.row
         const current = ofCurrent(query, serial, writer)
         if (current !== undefined) return current
-        const known = clientSerial(query)
-        const since = known === undefined ? undefined : serials.rows().find((row) => row.serial === known)
+        const since = rowOfClient(query)
         const changed = since === undefined ? undefined : yield* changedZone(now, since, writer)
         return changed === undefined
           ? { kind: "axfr", serial, messages: wholeZone(now, writer) }
@@ -269,4 +295,4 @@ export type { Secondary }
 
 export const layer = (
   options: ZoneTransfersOptions
-): Layer.Layer<ZoneTransfers, never, NameAnswers | ZoneSerials> => Layer.effect(ZoneTransfers, make(options))
+): Layer.Layer<ZoneTransfers, never, NameAnswers | NameDb | ZoneSerials> => Layer.effect(ZoneTransfers, make(options))

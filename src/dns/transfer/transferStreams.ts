@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { prefixEnd, successor } from "../../names/nameChanges.ts"
+import type { StateReads } from "../../names/NameDb.ts"
 import { nameEntryOf, plain } from "../../names/NameEntry.ts"
 import type { SnapshotReads } from "../../names/NamesSnapshot.ts"
 import { type Bytes, compare, EMPTY, equal } from "../../protocol/bytes.ts"
@@ -23,8 +24,8 @@ import { LivingValues, setsOfDomain, setsOfTree } from "./zoneState.ts"
 export const DOMAIN_PREFIX: Bytes = new TextEncoder().encode("d/")
 
 /** The zone at a serial. */
-export interface ZoneEdition {
-  readonly reads: SnapshotReads
+export interface ZoneEdition<Reads = SnapshotReads> {
+  readonly reads: Reads
   /** The block of that state. */
   readonly row: SerialRow
   readonly params: ConsensusParams
@@ -86,7 +87,10 @@ export const soaAlone = (apex: Apex, writer: TransferWriter): Messages =>
     return Stream.fromIterable(writer.finish())
   })
 
-/** Names compared between two turns of the event loop. */
+/** Names that one incremental transfer looks at. With more the whole zone is not much longer. */
+const MOST_NAMES = 20_000
+
+/** Names compared between two turns of the event loop: those of most blocks. */
 const COMPARED_NAMES = 64
 
 /** Records of one incremental transfer. With more the whole zone is not much longer. */
@@ -97,54 +101,76 @@ interface Changes {
   readonly added: Array<RecordSet>
 }
 
-/** The changes since a row; `undefined` if they are unknown, or too many. */
-const changesSince = (
-  { apex, params, reads, row }: ZoneEdition,
-  since: SerialRow
-): Effect.Effect<Changes | undefined, StorageFailure> =>
-  Effect.gen(function*() {
-    const { ttl } = apex(row.serial)
-    const span = { from: since.height, to: row.height }
-    const names = yield* reads.point(() => {
-      const hash = span.from > span.to ? undefined : reads.past.blockAt(span.from)
-      return hash === undefined || !equal(hash, since.hash) ? undefined : touchedNames(reads, span, params)
-    })
-    if (names === undefined) return undefined
-    const compareZones = makeComparison(reads, { ...span, params, ttl })
-    const changes: Changes = { removed: [], added: [] }
-    for (let at = 0; at < names.length; at += COMPARED_NAMES) {
-      yield* reads.point(() => {
-        for (const name of names.slice(at, at + COMPARED_NAMES)) {
-          const { added, removed } = compareZones(name)
-          changes.removed.push(...removed)
-          changes.added.push(...added)
-        }
-      })
-      if (changes.removed.length + changes.added.length > MOST_RECORDS) return undefined
-      yield* turnOfEventLoop
-    }
-    return changes
+/** The names that may have changed since a row; `undefined` if they are unknown, or more than `most`. */
+const namesSince = (
+  { params, reads, row }: ZoneEdition<StateReads>,
+  since: SerialRow,
+  most: number
+): ReadonlyArray<Bytes> | undefined => {
+  const span = { from: since.height, to: row.height }
+  const hash = span.from > span.to ? undefined : reads.past.blockAt(span.from)
+  return hash === undefined || !equal(hash, since.hash)
+    ? undefined
+    : touchedNames(reads, { ...span, params, most })
+}
+
+/** Adds the changes of a name since a row. */
+const comparing = ({ apex, params, reads, row }: ZoneEdition<StateReads>, since: SerialRow, into: Changes) => {
+  const { ttl } = apex(row.serial)
+  const compareZones = makeComparison(reads, { from: since.height, to: row.height, params, ttl })
+  return (name: Bytes): void => {
+    const { added, removed } = compareZones(name)
+    into.removed.push(...removed)
+    into.added.push(...added)
+  }
+}
+
+/** One difference (RFC 1995, section 4). */
+const differenceMessages = (
+  { apex, row }: Pick<ZoneEdition, "apex" | "row">,
+  { changes, since }: { readonly changes: Changes; readonly since: SerialRow },
+  writer: TransferWriter
+): Messages =>
+  Stream.suspend(() => {
+    const soa = soaSet(apex(row.serial))
+    writer.add(soa)
+    writer.add(soaSet(apex(since.serial)))
+    for (const set of changes.removed) writer.add(set)
+    writer.add(soa)
+    for (const set of changes.added) writer.add(set)
+    writer.add(soa)
+    return Stream.fromIterable(writer.finish())
   })
 
-/**
- * What changed since a serial, as one difference (RFC 1995, section 4); `undefined` if only the whole zone tells.
- */
+/** What changed since a serial, read at once; `undefined` if that is unknown, or for more names than those of a block. */
+export const fewChanges = (
+  edition: ZoneEdition<StateReads>,
+  since: SerialRow,
+  writer: TransferWriter
+): Messages | undefined => {
+  const names = namesSince(edition, since, COMPARED_NAMES)
+  if (names === undefined) return undefined
+  const changes: Changes = { removed: [], added: [] }
+  names.forEach(comparing(edition, since, changes))
+  return differenceMessages(edition, { changes, since }, writer)
+}
+
+/** What changed since a serial; `undefined` if only the whole zone tells. */
 export const changedZone = (
   edition: ZoneEdition,
   since: SerialRow,
   writer: TransferWriter
 ): Effect.Effect<Messages | undefined, StorageFailure> =>
-  Effect.map(changesSince(edition, since), (changes) => {
-    if (changes === undefined) return undefined
-    const { apex, row } = edition
-    return Stream.suspend(() => {
-      const soa = soaSet(apex(row.serial))
-      writer.add(soa)
-      writer.add(soaSet(apex(since.serial)))
-      for (const set of changes.removed) writer.add(set)
-      writer.add(soa)
-      for (const set of changes.added) writer.add(set)
-      writer.add(soa)
-      return Stream.fromIterable(writer.finish())
-    })
+  Effect.gen(function*() {
+    const { reads } = edition
+    const names = yield* reads.point(() => namesSince(edition, since, MOST_NAMES))
+    if (names === undefined) return undefined
+    const changes: Changes = { removed: [], added: [] }
+    const compareName = comparing(edition, since, changes)
+    for (let at = 0; at < names.length; at += COMPARED_NAMES) {
+      yield* reads.point(() => names.slice(at, at + COMPARED_NAMES).forEach(compareName))
+      if (changes.removed.length + changes.added.length > MOST_RECORDS) return undefined
+      yield* turnOfEventLoop
+    }
+    return differenceMessages(edition, { changes, since }, writer)
   })

@@ -1,5 +1,5 @@
 import type { ConsensusParams } from "../../consensus/params.ts"
-import type { SnapshotReads } from "../../names/NamesSnapshot.ts"
+import type { StateReads } from "../../names/NameDb.ts"
 import type { Span } from "../../names/PastReads.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
@@ -10,10 +10,11 @@ import { LivingValues, setsOfDomain } from "./zoneState.ts"
 
 /** What changed in the zone between two blocks of the best chain. */
 
-/** Names that one incremental transfer looks at. With more the whole zone is not much longer. */
-const MOST_NAMES = 20_000
-
-export type PastSource = Pick<SnapshotReads, "past" | "points" | "search">
+interface Touched extends Span {
+  readonly params: ConsensusParams
+  /** The most names. */
+  readonly most: number
+}
 
 /**
  * Names whose zone may differ between two blocks: with operations, expired, or importers of such names. Importers are
@@ -21,25 +22,24 @@ export type PastSource = Pick<SnapshotReads, "past" | "points" | "search">
  * or if the index of importers is not complete.
  */
 export const touchedNames = (
-  { past, search }: PastSource,
-  span: Span,
-  params: ConsensusParams
+  { past, search }: StateReads,
+  { most, params, ...span }: Touched
 ): ReadonlyArray<Bytes> | undefined => {
   const { all, done } = search.progress()
   if (done < all) return undefined
   const found = new Map<NameKey, Bytes>()
-  const isMany = (): boolean => found.size > MOST_NAMES
-  let latest = [...past.changed(span, MOST_NAMES + 1), ...past.expired(span, params, MOST_NAMES + 1)]
+  const isMany = (): boolean => found.size > most
+  let latest = [...past.changed(span, most + 1), ...past.expired(span, params, most + 1)]
   for (let chain = 0; chain <= LONGEST_IMPORT_CHAIN && latest.length > 0 && !isMany(); chain++) {
     const fresh = latest.filter((name) => !found.has(nameKey(name)))
     for (const name of fresh) found.set(nameKey(name), name)
-    latest = isMany() ? [] : importersOf(fresh, past, MOST_NAMES + 1 - found.size)
+    latest = isMany() ? [] : importersOf(fresh, past, most + 1 - found.size)
   }
   return isMany() ? undefined : [...found.values()]
 }
 
 /** At most one name more than `room` tells that there are too many. */
-const importersOf = (names: ReadonlyArray<Bytes>, past: PastSource["past"], room: number): Array<Bytes> => {
+const importersOf = (names: ReadonlyArray<Bytes>, past: StateReads["past"], room: number): Array<Bytes> => {
   const found: Array<Bytes> = []
   for (const name of names) {
     for (const importer of past.importersOf(name, room)) found.push(importer)
@@ -76,7 +76,7 @@ export const differenceOf = (before: ReadonlyArray<RecordSet>, after: ReadonlyAr
 
 /** Compares the zones of names at two blocks, the second of which is the last one. `ttl` in seconds. */
 export const makeComparison = (
-  { past, points }: PastSource,
+  { past, points }: StateReads,
   { from, params, to, ttl }: Span & { readonly params: ConsensusParams; readonly ttl: number }
 ): (name: Bytes) => SetChanges => {
   const recordAt = (height: Height) => (name: Bytes) => past.recordAt(name, height)

@@ -5,18 +5,44 @@ import type { Height } from "../protocol/keys.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { Database, Statement } from "../storage/Database.ts"
 import { importedKey } from "../values/searchable.ts"
-import { firstOperationAt, type NameEntry, nameEntryOf, type OperationRow, plain, RECORD_COLUMNS } from "./NameEntry.ts"
+import {
+  firstOperationAt,
+  heightOfOperation,
+  type NameEntry,
+  nameEntryOf,
+  type OperationRow,
+  plain,
+  RECORD_COLUMNS
+} from "./NameEntry.ts"
 import { IMPORT_KEY } from "./search/SearchWriter.ts"
 
 interface NamedId {
   readonly name: Buffer
 }
 
+/** A value, and the height of the operation that set it. */
+export type DatedValue = Pick<NameEntry, "height" | "value">
+
+/** A name now and at an earlier block, expired or not. */
+export interface NameStates {
+  readonly name: Bytes
+  readonly now: DatedValue
+  /** `undefined` for a name that did not exist. */
+  readonly before: DatedValue | undefined
+}
+
+type StatesRow = readonly [name: Buffer, id: number, value: Buffer, beforeId: number | null, before: Buffer]
+
 /** Two blocks of the best chain. */
 export interface Span {
   readonly from: Height
   readonly to: Height
 }
+
+/** Names whose states one statement reads: that takes a quarter of the time of a statement for each. */
+export const STATES = 64
+
+const datedValue = (id: number, value: Buffer): DatedValue => ({ height: heightOfOperation(id), value: plain(value) })
 
 /**
  * Reads of what names.db knows about its last blocks, directly on the driver, for the changes between two of them. Each
@@ -26,6 +52,7 @@ export class PastReads {
   readonly #block: Statement<[Height], { readonly hash: Buffer }>
   readonly #operations: Statement<[number, number, number], NamedId>
   readonly #recordBefore: Statement<[Bytes, number], OperationRow>
+  readonly #states: Statement<[number, ...ReadonlyArray<Bytes | null>], StatesRow>
   readonly #importers: Statement<[string, number], NamedId>
 
   constructor(database: Database) {
@@ -38,9 +65,15 @@ export class PastReads {
       `SELECT ${RECORD_COLUMNS} FROM names n JOIN operations o ON o.name_id = n.id
        WHERE n.name = ? AND o.id < ? ORDER BY o.id DESC LIMIT 1`
     )
+    this.#states = database.prepare<[number, ...ReadonlyArray<Bytes | null>], StatesRow>(
+      `SELECT n.name, o.id, o.value, p.id, p.value FROM names n JOIN operations o ON o.id = n.operation
+       LEFT JOIN operations p ON p.id = (SELECT max(q.id) FROM operations q WHERE q.name_id = n.id AND q.id < ?)
+       WHERE n.name IN (${Array.from({ length: STATES }, () => "?").join()})`
+    ).raw(true)
+    // CROSS JOIN keeps the order of the tables: no scan of all keys.
     this.#importers = database.prepare(
-      `SELECT n.name FROM name_keys k JOIN names n ON n.id = k.name_id
-       WHERE k.key = '${IMPORT_KEY}' AND k.value = ? ORDER BY k.name_id LIMIT ?`
+      `SELECT DISTINCT n.name FROM json_each(?) t CROSS JOIN name_keys k CROSS JOIN names n
+       WHERE k.key = '${IMPORT_KEY}' AND k.value = t.value AND n.id = k.name_id LIMIT ?`
     )
   }
 
@@ -73,12 +106,25 @@ export class PastReads {
     return row === undefined ? undefined : nameEntryOf(name, row)
   }
 
+  /** What names say now and at a block, in no order. Only names with a record, of the first `STATES`. */
+  states(names: ReadonlyArray<Bytes>, height: Height): ReadonlyArray<NameStates> {
+    const asked = Array.from({ length: STATES }, (_, at) => names[at] ?? null)
+    return this.#states.all(firstOperationAt(height + 1), ...asked).map(([name, id, value, beforeId, before]) => ({
+      name: plain(name),
+      now: datedValue(id, value),
+      before: beforeId === null ? undefined : datedValue(beforeId, before)
+    }))
+  }
+
   /**
-   * Names whose current values import a name, and perhaps some that do not, if the indexes are complete
+   * Names whose current values import one of these, and perhaps some that do not, if the indexes are complete
    * (`SearchReads.progress`).
    */
-  importersOf(name: Bytes, limit: number): ReadonlyArray<Bytes> {
-    const text = encodeText(name, "utf8")
-    return text === undefined ? [] : this.#importers.all(importedKey(text), limit).map(({ name }) => plain(name))
+  importersOf(names: ReadonlyArray<Bytes>, limit: number): ReadonlyArray<Bytes> {
+    const keys = names.flatMap((name) => {
+      const text = encodeText(name, "utf8")
+      return text === undefined ? [] : [importedKey(text)]
+    })
+    return this.#importers.all(JSON.stringify(keys), limit).map(({ name }) => plain(name))
   }
 }

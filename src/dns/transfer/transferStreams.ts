@@ -8,6 +8,7 @@ import { prefixEnd, successor } from "../../names/nameChanges.ts"
 import type { StateReads } from "../../names/NameDb.ts"
 import { nameEntryOf, plain } from "../../names/NameEntry.ts"
 import type { SnapshotReads } from "../../names/NamesSnapshot.ts"
+import { STATES } from "../../names/PastReads.ts"
 import { type Bytes, compare, EMPTY, equal } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { RecordSet } from "../records.ts"
@@ -91,7 +92,7 @@ export const soaAlone = (apex: Apex, writer: TransferWriter): Messages =>
 const MOST_NAMES = 20_000
 
 /** Names compared between two turns of the event loop: those of most blocks. */
-const COMPARED_NAMES = 64
+const COMPARED_NAMES = STATES
 
 /** Records of one incremental transfer. With more the whole zone is not much longer. */
 const MOST_RECORDS = 100_000
@@ -114,14 +115,15 @@ const namesSince = (
     : touchedNames(reads, { ...span, params, most })
 }
 
-/** Adds the changes of a name since a row. */
+/** Adds the changes of at most `STATES` names since a row. */
 const comparing = ({ apex, params, reads, row }: ZoneEdition<StateReads>, since: SerialRow, into: Changes) => {
   const { ttl } = apex(row.serial)
   const compareZones = makeComparison(reads, { from: since.height, to: row.height, params, ttl })
-  return (name: Bytes): void => {
-    const { added, removed } = compareZones(name)
-    into.removed.push(...removed)
-    into.added.push(...added)
+  return (names: ReadonlyArray<Bytes>): void => {
+    for (const { added, removed } of compareZones(names)) {
+      into.removed.push(...removed)
+      into.added.push(...added)
+    }
   }
 }
 
@@ -151,7 +153,7 @@ export const fewChanges = (
   const names = namesSince(edition, since, COMPARED_NAMES)
   if (names === undefined) return undefined
   const changes: Changes = { removed: [], added: [] }
-  names.forEach(comparing(edition, since, changes))
+  comparing(edition, since, changes)(names)
   return differenceMessages(edition, { changes, since }, writer)
 }
 
@@ -166,9 +168,9 @@ export const changedZone = (
     const names = yield* reads.point(() => namesSince(edition, since, MOST_NAMES))
     if (names === undefined) return undefined
     const changes: Changes = { removed: [], added: [] }
-    const compareName = comparing(edition, since, changes)
+    const compareNames = comparing(edition, since, changes)
     for (let at = 0; at < names.length; at += COMPARED_NAMES) {
-      yield* reads.point(() => names.slice(at, at + COMPARED_NAMES).forEach(compareName))
+      yield* reads.point(() => compareNames(names.slice(at, at + COMPARED_NAMES)))
       if (changes.removed.length + changes.added.length > MOST_RECORDS) return undefined
       yield* turnOfEventLoop
     }

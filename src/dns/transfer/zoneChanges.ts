@@ -33,19 +33,9 @@ export const touchedNames = (
   for (let chain = 0; chain <= LONGEST_IMPORT_CHAIN && latest.length > 0 && !isMany(); chain++) {
     const fresh = latest.filter((name) => !found.has(nameKey(name)))
     for (const name of fresh) found.set(nameKey(name), name)
-    latest = isMany() ? [] : importersOf(fresh, past, most + 1 - found.size)
+    latest = isMany() ? [] : [...past.importersOf(fresh, most + 1)]
   }
   return isMany() ? undefined : [...found.values()]
-}
-
-/** At most one name more than `room` tells that there are too many. */
-const importersOf = (names: ReadonlyArray<Bytes>, past: StateReads["past"], room: number): Array<Bytes> => {
-  const found: Array<Bytes> = []
-  for (const name of names) {
-    for (const importer of past.importersOf(name, room)) found.push(importer)
-    if (found.length > room) return found
-  }
-  return found
 }
 
 const byData = (sets: ReadonlyArray<RecordSet>): Map<string, RecordSet> => {
@@ -74,17 +64,22 @@ export const differenceOf = (before: ReadonlyArray<RecordSet>, after: ReadonlyAr
   return { removed: without(old, now), added: without(now, old) }
 }
 
-/** Compares the zones of names at two blocks, the second of which is the last one. `ttl` in seconds. */
+/**
+ * Compares the zones of names at two blocks, the second of which is the last one. `ttl` in seconds. Each call takes at
+ * most `STATES` names.
+ */
 export const makeComparison = (
   { past, points }: StateReads,
   { from, params, to, ttl }: Span & { readonly params: ConsensusParams; readonly ttl: number }
-): (name: Bytes) => SetChanges => {
+): (names: ReadonlyArray<Bytes>) => ReadonlyArray<SetChanges> => {
   const recordAt = (height: Height) => (name: Bytes) => past.recordAt(name, height)
   const old = new LivingValues({ height: from, params, record: recordAt(from) })
   const now = new LivingValues({ height: to, params, record: (name) => points.record(name) })
-  return (name) =>
-    differenceOf(
-      setsOfDomain(name, old.of(name), { values: old, ttl }),
-      setsOfDomain(name, now.of(name), { values: now, ttl })
+  return (names) =>
+    past.states(names, from).map((states) =>
+      differenceOf(
+        setsOfDomain(states.name, old.living(states.before), { values: old, ttl }),
+        setsOfDomain(states.name, now.living(states.now), { values: now, ttl })
+      )
     )
 }

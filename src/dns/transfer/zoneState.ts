@@ -1,6 +1,6 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import type { NameEntry } from "../../names/NameEntry.ts"
+import type { DatedValue } from "../../names/PastReads.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
 import { bitDomainOf } from "../../protocol/nameText.ts"
@@ -15,7 +15,7 @@ export interface NamesAt {
   readonly height: Height
   readonly params: ConsensusParams
   /** The record of a name at that block, expired or not. */
-  readonly record: (name: Bytes) => NameEntry | undefined
+  readonly record: (name: Bytes) => DatedValue | undefined
 }
 
 /** Values that several domains import are read once. */
@@ -41,7 +41,7 @@ export class LivingValues {
     return value
   }
 
-  living(record: NameEntry | undefined): Bytes | undefined {
+  living(record: DatedValue | undefined): Bytes | undefined {
     const { height, params } = this.#at
     return record === undefined || isExpired(record, height, params) ? undefined : record.value
   }

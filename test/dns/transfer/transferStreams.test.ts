@@ -5,7 +5,7 @@ import { type SerialRow, withTip } from "../../../src/dns/transfer/serials.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { applyAll, blockAt, type Operation, searchBuilt, text, withDb } from "../../names/blocks.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { applied, changesOf, editionOf, serialOf, soaOf, wholeOf, zoneOf } from "./zones.ts"
+import { applied, changesAtOnce, changesOf, editionOf, serialOf, soaOf, wholeOf, zoneOf } from "./zones.ts"
 
 const NAMES = ["d/a", "d/b", "d/c", "dd/x", "dd/y", "dd/z", "d/*bad", "id/a"]
 
@@ -73,6 +73,8 @@ describe("zone transfers", () => {
                 const isInChain = chain[since.height] !== undefined &&
                   Buffer.compare(chain[since.height] ?? new Uint8Array(), since.hash) === 0
                 assert.strictEqual(changes !== undefined, isInChain)
+                const atOnce = yield* changesAtOnce(db, edition, since)
+                assert.deepStrictEqual(atOnce?.map(({ line }) => line), changes?.map(({ line }) => line))
                 if (changes === undefined) continue
                 assert.strictEqual(serialOf(changes[1] ?? assert.fail("no second record")), serial)
                 assert.deepStrictEqual([...applied(old, changes)].sort(), [...zone].sort())

@@ -4,6 +4,7 @@ import { regtestParams } from "../../../src/consensus/params.ts"
 import { rowOfBlock, type SerialRow } from "../../../src/dns/transfer/serials.ts"
 import {
   changedZone,
+  fewChanges,
   type Messages,
   soaAlone,
   wholeZone,
@@ -13,6 +14,7 @@ import { TransferWriter } from "../../../src/dns/transfer/TransferWriter.ts"
 import { readMessage } from "../../../src/dns/wire/message.ts"
 import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
 import type { Apex } from "../../../src/dns/zone/apex.ts"
+import type { NameDb } from "../../../src/names/NameDb.ts"
 import { openNamesSnapshot } from "../../../src/names/NamesSnapshot.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 
@@ -106,5 +108,12 @@ export const soaOf = (edition: ZoneEdition) => linesOf(soaAlone(edition.apex(edi
 export const changesOf = (edition: ZoneEdition, since: SerialRow) =>
   Effect.flatMap(
     changedZone(edition, since, newWriter()),
+    (messages) => messages === undefined ? Effect.succeed(undefined) : linesOf(messages)
+  )
+
+/** The same as the node reads it at once. */
+export const changesAtOnce = (db: typeof NameDb.Service, edition: ZoneEdition, since: SerialRow) =>
+  Effect.flatMap(
+    db.readLog((_log, reads) => fewChanges({ ...edition, reads }, since, newWriter())),
     (messages) => messages === undefined ? Effect.succeed(undefined) : linesOf(messages)
   )

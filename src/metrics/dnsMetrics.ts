@@ -68,13 +68,13 @@ export const dnsDropped = counterBy({
   values: DNS_DROPS
 })
 
-export const DNS_TRANSFERS = ["axfr", "ixfr", "current", "refused", "failed"] as const
+export const DNS_TRANSFERS = ["axfr", "ixfr", "current", "refused", "failed", "cut"] as const
 
 export const dnsTransfers = counterBy({
   ...facts(
     "DNS",
     "svcd_dns_transfers_total",
-    "Zone transfers by kind: whole, changes alone, secondary is up to date, not permitted, failed."
+    "Zone transfers by kind: whole, changes alone, secondary is up to date, not permitted, failed, cut off before the end."
   ),
   label: "kind",
   values: DNS_TRANSFERS

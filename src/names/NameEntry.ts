@@ -63,6 +63,9 @@ export interface OperationRow {
   readonly first: number
 }
 
+/** In `name_keys`, the key of the names that a value imports. No search has it. */
+export const IMPORT_KEY = "import"
+
 export const RECORD_COLUMNS = "o.id, o.txid, o.vout, o.amount, o.value, o.address, o.rand IS NOT NULL AS first"
 
 /** A row has a value that its table does not allow, so the file is damaged. */

@@ -8,13 +8,13 @@ import { importedKey } from "../values/searchable.ts"
 import {
   firstOperationAt,
   heightOfOperation,
+  IMPORT_KEY,
   type NameEntry,
   nameEntryOf,
   type OperationRow,
   plain,
   RECORD_COLUMNS
 } from "./NameEntry.ts"
-import { IMPORT_KEY } from "./search/SearchWriter.ts"
 
 interface NamedId {
   readonly name: Buffer

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { importedNames, searchPairs, searchTexts } from "../../values/searchable.ts"
 import { type MultiRow, runRows } from "../multiRow.ts"
-import { plain } from "../NameEntry.ts"
+import { IMPORT_KEY, plain } from "../NameEntry.ts"
 import { query } from "../NamesFile.ts"
 import { rangeOf, textTable } from "./textRange.ts"
 
@@ -42,9 +42,6 @@ interface PairRow {
   readonly key: string
   readonly value: string
 }
-
-/** The key of the names that a value imports, by which `PastReads` finds the importers of a name. No search has it. */
-export const IMPORT_KEY = "import"
 
 const pairsOf = ({ id, value }: IndexedRow): ReadonlyArray<PairRow> => {
   const bytes = plain(value)

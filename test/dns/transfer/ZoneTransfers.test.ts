@@ -24,15 +24,20 @@ interface Asked {
   readonly client?: DnsClient
 }
 
-/** The response code and the number of records of a transfer. */
-const transfer = ({ transfers }: Primary, type: number, { client = TCP, serial, zone = "bit." }: Asked = {}) =>
-  Effect.gen(function*() {
+const replyTo = ({ transfers }: Primary, type: number, { client = TCP, serial, zone = "bit." }: Asked = {}) =>
+  Effect.suspend(() => {
     const writer = new MessageWriter()
     writer.start({ id: 1, flags: 0, question: { asked: wireNameOfHost(zone), type, class: 1 } })
     if (serial !== undefined) writer.set("authority", soaSet(apexAt(serial)))
     const read = readQuery(writer.bytes())
     if (read._tag !== "Query") return assert.fail(read._tag)
-    const reply = yield* transfers.take(read.query, client, Effect.dieMessage("no question"))
+    return transfers.take(read.query, client, Effect.dieMessage("no question"))
+  })
+
+/** The response code and the number of records of a transfer. */
+const transfer = (primary: Primary, type: number, asked: Asked = {}) =>
+  Effect.gen(function*() {
+    const reply = yield* replyTo(primary, type, asked)
     if (reply._tag === "Drop") return assert.fail(reply.reason)
     const messages = reply._tag === "Message"
       ? [reply.bytes]
@@ -63,6 +68,20 @@ describe("zone transfers", () => {
           assert.deepStrictEqual([seen?.by, seen?.serial], [kind, last])
         }
         assert.lengthOf(primary.counted, rows.length)
+      })).pipe(Effect.orDie))
+
+  it.live("count one that the client does not read to its end", () =>
+    withPrimary({}, (primary) =>
+      Effect.gen(function*() {
+        const first = yield* primary.block({ "d/one": { ip: "192.0.2.1" } })
+        yield* primary.block()
+        for (const asked of [[AXFR, {}], [IXFR, { serial: first }]] as const) {
+          const reply = yield* replyTo(primary, ...asked)
+          if (reply._tag !== "Transfer") return assert.fail(reply._tag)
+          yield* Stream.runHead(reply.messages)
+          assert.strictEqual(primary.counted.at(-1), "cut")
+        }
+        assert.deepStrictEqual([primary.counted.length, primary.transfers.secondaries.all], [2, []])
       })).pipe(Effect.orDie))
 
   it.live("of a light node are whole, or SOA alone for a secondary that is up to date", () =>

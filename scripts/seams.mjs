@@ -4,6 +4,25 @@
 const NETWORK = ["node:net", "node:tls", "node:dgram", "node:dns", "node:dns/promises", "node:http", "node:https"]
 const NO_SOCKET = ["BlockList", "STATUS_CODES", "createSecureContext", "isIP", "isIPv4", "isIPv6"]
 
+/** What of `node:fs` neither changes the content of a file, nor waits for the thread pool. */
+const READ_ONLY = [
+  "accessSync",
+  "chmodSync",
+  "closeSync",
+  "constants",
+  "existsSync",
+  "fstatSync",
+  "lstatSync",
+  "mkdirSync",
+  "mkdtempSync",
+  "openSync",
+  "readdirSync",
+  "readFileSync",
+  "readSync",
+  "rmSync",
+  "statSync"
+]
+
 /**
  * Each seam: the modules, what all files may import of them, and the files and folders that may import the rest. Types
  * count for nothing. Servers and clients besides those of peers stay outside the first world.
@@ -25,7 +44,21 @@ const SEAMS = [
     instead: "peers are reached through network/connect/Transport.ts"
   },
   { modules: ["node:timers", "node:timers/promises"], harmless: [], files: [], instead: "timers are in base/turns.ts" },
-  { modules: ["node:perf_hooks"], harmless: [], files: [], instead: "monotonic is in base/clock.ts" }
+  { modules: ["node:perf_hooks"], harmless: [], files: [], instead: "monotonic is in base/clock.ts" },
+  {
+    modules: ["node:fs", "node:fs/promises"],
+    harmless: READ_ONLY,
+    files: [
+      "base/disk.ts",
+      "base/givenFile.ts",
+      "bin/",
+      "chain/import/importSource.ts",
+      "mail/",
+      "node/logFile.ts",
+      "programs/"
+    ],
+    instead: "files are written through base/disk.ts"
+  }
 ]
 
 /** Why an import goes round a seam; `undefined` if it does not. `names` is `undefined` for a whole module. */

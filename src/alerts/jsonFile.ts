@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { readdir, readFile, rename } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
+import { entriesAside, fileAside, renameAside } from "../base/disk.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { io } from "../storage/io.ts"
@@ -19,7 +19,7 @@ const MOST_SHOWN = 3
 /** The damaged files that were put aside, none of which is ever replaced. */
 const putAside = (path: string): Effect.Effect<ReadonlyArray<string>, StorageUnavailable> =>
   Effect.map(
-    io({ file: dirname(path), doing: "reading" }, () => readdir(dirname(path))),
+    io({ file: dirname(path), doing: "reading" }, () => entriesAside(dirname(path))),
     (names) => names.filter((name) => name.startsWith(`${basename(path)}.damaged`)).sort()
   )
 
@@ -48,9 +48,9 @@ export const readJsonFile = <A>(
   Effect.gen(function*() {
     const health = yield* DataHealth
     const name = basename(path)
-    const found = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
+    const found = yield* io({ file: path, doing: "reading" }, () => fileAside(path)).pipe(
       Effect.map((whole) => {
-        const { checksum, text } = checkText(whole)
+        const { checksum, text } = checkText(whole.toString("utf8"))
         return checksum === "wrong" ? Option.none<A>() : Schema.decodeUnknownOption(schema)(text)
       }),
       Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(Option.some(empty))),
@@ -68,7 +68,7 @@ export const readJsonFile = <A>(
           reason: `there are ${MOST_ASIDE} damaged`
         })
       }
-      yield* io({ file: path, doing: "putting aside" }, () => rename(path, aside))
+      yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: aside }))
       yield* health.damaged(name)
       yield* Effect.logError("a file is damaged or unreadable: it was renamed, and the node continues without it", {
         file: path,

@@ -1,6 +1,6 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
-import { open, rename, rm } from "node:fs/promises"
+import { closeSync, openSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
+import { closeAside, openAside, removeAside, renameAside, renameFile, syncAside, writeAll, writeAside } from "./disk.ts"
 import { type DiskSteps, doNow } from "./diskSteps.ts"
 import { makeDirectory } from "./makeDirectory.ts"
 
@@ -14,14 +14,16 @@ const FILE_MODE = 0o600
 
 export type Content = string | Uint8Array
 
+const bytesOf = (content: Content): Uint8Array => typeof content === "string" ? Buffer.from(content) : content
+
 /** Makes the entries of a directory durable. Windows cannot open a directory, and does this itself. */
 export const syncDirectory = async (path: string): Promise<void> => {
   if (process.platform === "win32") return
-  const directory = await open(path, "r")
+  const directory = await openAside(path, { flags: "r" })
   try {
-    await directory.sync()
+    await syncAside(directory)
   } finally {
-    await directory.close()
+    await closeAside(directory)
   }
 }
 
@@ -57,18 +59,18 @@ export const replaceFile = async (
   parts: Iterable<Content>,
   draft: string = draftOf(path)
 ): Promise<void> => {
-  await rm(draft, { force: true })
+  await removeAside(draft)
   try {
-    const file = await open(draft, "wx", FILE_MODE)
+    const file = await openAside(draft, { flags: "wx", mode: FILE_MODE })
     try {
-      for (const part of parts) await file.appendFile(part)
-      await file.sync()
+      for (const part of parts) await writeAside(file, bytesOf(part))
+      await syncAside(file)
     } finally {
-      await file.close()
+      await closeAside(file)
     }
-    await rename(draft, path)
+    await renameAside({ from: draft, to: path })
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => {})
+    await removeAside(draft).catch(() => {})
     throw error
   }
   await syncDirectory(dirname(path))
@@ -82,13 +84,12 @@ export function* replaceFileSteps(path: string, content: Content): DiskSteps {
   try {
     const descriptor = openSync(draft, "wx", FILE_MODE)
     try {
-      const bytes = typeof content === "string" ? Buffer.from(content) : content
-      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
+      writeAll(descriptor, bytesOf(content))
       yield descriptor
     } finally {
       closeSync(descriptor)
     }
-    renameSync(draft, path)
+    renameFile({ from: draft, to: path })
     complete = true
   } finally {
     if (!complete) rmSync(draft, { force: true })

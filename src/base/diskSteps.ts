@@ -1,5 +1,4 @@
-import { fsync, fsyncSync } from "node:fs"
-import { promisify } from "node:util"
+import { syncAside, syncFile } from "./disk.ts"
 import { nextTurn } from "./turns.ts"
 
 /**
@@ -14,7 +13,7 @@ interface Failure {
 
 const syncNow = (descriptor: number): Failure | undefined => {
   try {
-    fsyncSync(descriptor)
+    syncFile(descriptor)
     return undefined
   } catch (cause) {
     return { cause }
@@ -29,10 +28,8 @@ export const doNow = (steps: DiskSteps): void => {
   while (at.done !== true) at = goOn(steps, typeof at.value === "number" ? syncNow(at.value) : undefined)
 }
 
-const fsyncAside = promisify(fsync)
-
-const syncAside = (descriptor: number): Promise<Failure | undefined> =>
-  fsyncAside(descriptor).then(() => undefined, (cause: unknown) => ({ cause }))
+const synced = (descriptor: number): Promise<Failure | undefined> =>
+  syncAside(descriptor).then(() => undefined, (cause: unknown) => ({ cause }))
 
 const turn = (): Promise<undefined> => new Promise((resolve) => nextTurn(() => resolve(undefined)))
 
@@ -51,7 +48,7 @@ export class DiskWork {
   private async run(): Promise<void> {
     let at = this.steps.next()
     while (at.done !== true) {
-      const failure = await (typeof at.value === "number" ? syncAside(at.value) : turn())
+      const failure = await (typeof at.value === "number" ? synced(at.value) : turn())
       if (this.isStopped) return
       at = goOn(this.steps, failure)
     }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
+import { doAside } from "./disk.ts"
 import { reasonOf } from "./errorCode.ts"
 
 /**
@@ -68,7 +69,7 @@ const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {
   return Buffer.concat(pieces)
 }
 
-export const readGiven = async (path: string, most: number): Promise<Buffer> => {
+const readLater = async (path: string, most: number): Promise<Buffer> => {
   const file = await open(path, FLAGS)
   try {
     const kind = await file.stat()
@@ -81,3 +82,11 @@ export const readGiven = async (path: string, most: number): Promise<Buffer> => 
     await file.close()
   }
 }
+
+export const readGiven = (path: string, most: number): Promise<Buffer> =>
+  doAside({
+    name: "readFile",
+    on: path,
+    now: () => readGivenNow(path, most),
+    later: () => readLater(path, most)
+  })

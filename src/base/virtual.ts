@@ -1,5 +1,6 @@
 import { replaceTime, type TimeSource } from "./clock.ts"
 import { type Consumption, replaceConsumption } from "./consumption.ts"
+import { type Disk, replaceDisk } from "./disk.ts"
 import { type Entropy, replaceEntropy } from "./entropy.ts"
 import { type EventLoop, replaceEventLoop } from "./turns.ts"
 
@@ -9,18 +10,20 @@ export interface VirtualMachine {
   readonly loop: EventLoop
   readonly entropy: Entropy
   readonly consumption: Consumption
+  readonly disk: Disk
 }
 
 /**
  * Puts a simulated machine in place of the real one, for the whole process: a world is a process. Comes before any use,
  * as a pool of random numbers or a slice of work may outlast the change. The result restores what was there.
  */
-export const useVirtual = ({ consumption, entropy, loop, time }: VirtualMachine): () => void => {
+export const useVirtual = ({ consumption, disk, entropy, loop, time }: VirtualMachine): () => void => {
   const before = {
     time: replaceTime(time),
     loop: replaceEventLoop(loop),
     entropy: replaceEntropy(entropy),
-    consumption: replaceConsumption(consumption)
+    consumption: replaceConsumption(consumption),
+    disk: replaceDisk(disk)
   }
   return () => void useVirtual(before)
 }

@@ -2,21 +2,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync
-} from "node:fs"
+import { accessSync, chmodSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { replaceFileNow, syncDirectoryNow } from "../base/atomicFile.ts"
 import { codeOf, type ErrorWords, reasonOf, systemCode } from "../base/errorCode.ts"
 import { DIRECTORY_MODE, makeDirectory } from "../base/makeDirectory.ts"
 import type { NetworkName } from "../protocol/networks.ts"
@@ -41,8 +29,6 @@ export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirecto
 
 const NETWORK_FILE = "NETWORK"
 const MAX_NETWORK_BYTES = 64
-
-const FILE_MODE = 0o600
 
 const WORDS: ErrorWords = new Map([
   ["EEXIST", "there is something that is not a directory"],
@@ -83,26 +69,13 @@ const canClose = (path: string, mode: number): boolean => {
   }
 }
 
-/** Makes the entries of a directory durable. Windows cannot open a directory, and needs no call. */
-const syncDirectory = (path: string): void => {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(path, "r")
-    fsyncSync(descriptor)
-  } catch (error) {
-    if (process.platform !== "win32") throw error
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
 /** The name survives a power failure: the directory contains the wallet. */
 const makeDurably = (path: string): void => {
   const made = makeDirectory(path)
   if (made === undefined) return
   for (let parent = dirname(path);; parent = dirname(parent)) {
     try {
-      syncDirectory(parent)
+      syncDirectoryNow(parent)
     } catch (error) {
       // A directory that svcd may write but not read.
       if (codeOf(error) !== "EACCES") throw error
@@ -189,13 +162,6 @@ const readNetwork = (file: string): string | undefined => {
   return statSync(file).size > MAX_NETWORK_BYTES ? "" : readFileSync(file, "utf8").trim()
 }
 
-/** Atomic: after a power failure, the mark is complete or missing. */
-const writeNetwork = (file: string, network: NetworkName): void => {
-  const draft = `${file}.new`
-  writeFileSync(draft, `${network}\n`, { mode: FILE_MODE, flush: true })
-  renameSync(draft, file)
-}
-
 const mark = (path: string, wanted: NetworkName) =>
   Effect.gen(function*() {
     const file = join(path, NETWORK_FILE)
@@ -205,7 +171,7 @@ const mark = (path: string, wanted: NetworkName) =>
       return yield* new DataDirectoryUnusable({ path, reason })
     }
     if (found === undefined) {
-      yield* attempt({ path, what: `${NETWORK_FILE} cannot be written` }, () => writeNetwork(file, wanted))
+      yield* attempt({ path, what: `${NETWORK_FILE} cannot be written` }, () => replaceFileNow(file, `${wanted}\n`))
     } else if (found !== wanted) return yield* new WrongNetwork({ path, found, wanted })
   })
 
@@ -227,7 +193,7 @@ export const make = (options: {
     yield* attempt({ path, what: "blocks/ or chainstate/ cannot be made" }, () => {
       makeDirectory(blocks)
       makeDirectory(chainstate)
-      syncDirectory(path)
+      syncDirectoryNow(path)
     })
     return DataDirectory.of({ path, blocks, chainstate, file: (fileName) => join(path, fileName) })
   }).pipe(Effect.withSpan("svcd.node.lockDirectory"))

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
-import { existsSync, readFileSync, renameSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { replaceFileNow } from "../base/atomicFile.ts"
+import { renameFile } from "../base/disk.ts"
 import { readGiven } from "../base/givenFile.ts"
 import { turnOfEventLoop } from "../base/turns.ts"
 import { attempt } from "../chain/attempt.ts"
@@ -41,7 +42,7 @@ const readPool = (file: string): FoundPool =>
     } catch (cause) {
       if (!(cause instanceof DecodeError)) throw cause
       const aside = `${file}.damaged`
-      renameSync(file, aside)
+      renameFile({ from: file, to: aside })
       return { type: "damaged", found: cause.message, aside }
     }
   })

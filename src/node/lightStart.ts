@@ -5,7 +5,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { existsSync, renameSync, rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
+import { renameFile } from "../base/disk.ts"
 import { withoutSpan } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
@@ -151,7 +152,7 @@ export const removeFiles = (directory: Pick<typeof DataDirectory.Service, "file"
   Effect.try(() => {
     const window = directory.file(WINDOW)
     // The log of the database is in the file once it is closed.
-    if (keep) renameSync(window, directory.file(DIFFERENT))
+    if (keep) renameFile({ from: window, to: directory.file(DIFFERENT) })
     removeDatabase(window)
     rmSync(directory.file(PEERS), { force: true })
   }).pipe(

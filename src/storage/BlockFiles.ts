@@ -1,19 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  writeSync
-} from "node:fs"
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { syncDirectoryNow } from "../base/atomicFile.ts"
+import { syncAside, syncFile, truncateFile, writeAll } from "../base/disk.ts"
 import { type Bytes, concat, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { guarded, storageFailure } from "./Database.ts"
@@ -198,7 +186,7 @@ export class BlockFiles {
   sync(): void {
     for (const [path, file] of this.open) {
       if (!file.written) continue
-      guarded({ file: path, doing: "writing", remedy: REMEDY }, () => fsyncSync(file.descriptor))
+      guarded({ file: path, doing: "writing", remedy: REMEDY }, () => syncFile(file.descriptor))
       file.written = false
     }
     if (!this.newFiles) return
@@ -211,7 +199,7 @@ export class BlockFiles {
     for (const [path, file] of this.open) {
       if (!file.written) continue
       const { size } = file
-      await fsyncAside(file.descriptor).catch((cause: unknown) => {
+      await syncAside(file.descriptor).catch((cause: unknown) => {
         throw storageFailure({ file: path, doing: "writing", remedy: REMEDY })(cause)
       })
       if (file.size === size) file.written = false
@@ -224,8 +212,8 @@ export class BlockFiles {
     if (surplus <= 0) return 0
     const file = this.file(family, number)
     guarded({ file: this.path(family, number), doing: "repairing", remedy: REMEDY }, () => {
-      ftruncateSync(file.descriptor, end)
-      fsyncSync(file.descriptor)
+      truncateFile(file.descriptor, { size: end })
+      syncFile(file.descriptor)
     })
     file.size = end
     this.total -= surplus
@@ -256,12 +244,4 @@ export class BlockFiles {
   }
 }
 
-const fsyncAside = promisify(fsync)
-
 const checksum = (covered: Bytes): Uint8Array => hash256(covered).subarray(0, CHECKSUM_SIZE)
-
-const writeAll = (descriptor: number, bytes: Uint8Array, position: number): void => {
-  for (let done = 0; done < bytes.length;) {
-    done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
-  }
-}

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { statfs } from "node:fs/promises"
 import { dirname } from "node:path"
+import { freeAside } from "../base/disk.ts"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageUnavailable } from "./errors.ts"
 
@@ -20,7 +20,7 @@ const LOOK_EVERY = "30 seconds"
 
 /** Bytes that this process may still write; `undefined` if unknown. */
 const freeAt = (path: string): Effect.Effect<number | undefined> =>
-  Effect.promise(() => statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => undefined))
+  Effect.promise(() => freeAside(path).catch(() => undefined))
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1e6)} MB`
 

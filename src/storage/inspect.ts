@@ -1,7 +1,7 @@
 import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import { closeSync, openSync, rmSync, statSync } from "node:fs"
-import { open } from "node:fs/promises"
+import { closeAside, openAside, readAside } from "../base/disk.ts"
 import { isDamage, newerFormat, newerRemedy, requireWritable, storageFailure } from "./Database.ts"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "./errors.ts"
@@ -38,12 +38,12 @@ const firstChanged = async (
   { signal, tell }: { readonly signal: AbortSignal; readonly tell: (checked: number) => void }
 ): Promise<number | undefined> => {
   const log = readWal(file)
-  const handle = await open(file, "r")
+  const descriptor = await openAside(file, { flags: "r" })
   try {
     const perChunk = Math.max(1, Math.floor(CHUNK / pageSize))
     const chunk = Buffer.alloc(perChunk * pageSize)
     for (let first = 0; first < sums.length && !signal.aborted; first += perChunk) {
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, first * pageSize)
+      const bytesRead = await readAside(descriptor, chunk, first * pageSize)
       for (let i = 0; i < perChunk && first + i < sums.length; i++) {
         const sum = sums[first + i] ?? ANY
         if (sum === ANY || log.pages.has(first + i + 1)) continue
@@ -54,7 +54,7 @@ const firstChanged = async (
     }
     return undefined
   } finally {
-    await handle.close()
+    await closeAside(descriptor)
   }
 }
 

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { readFile, rename } from "node:fs/promises"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
+import { fileAside, renameAside } from "../base/disk.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { io } from "../storage/io.ts"
 
@@ -30,15 +30,15 @@ export const readStartList = (
   onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
 ): Effect.Effect<StartList, StorageFailure> =>
   Effect.gen(function*() {
-    const text = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
+    const text = yield* io({ file: path, doing: "reading" }, () => fileAside(path)).pipe(
       Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(undefined))
     )
     if (text === undefined) return EMPTY
-    const list = parsed(text)
+    const list = parsed(text.toString("utf8"))
     if (list !== undefined) return list
     const load = (yield* onDisk).filter((name) => name !== "")
     const all: StartList = { ...EMPTY, load }
-    yield* io({ file: path, doing: "putting aside" }, () => rename(path, `${path}.damaged`))
+    yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: `${path}.damaged` }))
     yield* writeStartList(path, all)
     yield* Effect.logWarning(
       "wallets.json is damaged: renamed to wallets.json.damaged, all wallets are loaded",

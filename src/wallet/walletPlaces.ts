@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { makeDirectoryDurably } from "../base/atomicFile.ts"
+import { entriesAside } from "../base/disk.ts"
 import type { StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { io } from "../storage/io.ts"
 import { InvalidWalletRequest } from "./errors.ts"
@@ -46,7 +46,7 @@ export const walletPlaces = (
 
   const onDisk: WalletPlaces["onDisk"] = Effect.gen(function*() {
     const named = (yield* WalletFile.isThere(folder))
-      ? yield* io({ file: folder, doing: "reading" }, () => readdir(folder))
+      ? yield* io({ file: folder, doing: "reading" }, () => entriesAside(folder))
       : []
     const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) => file.slice(0, -FILE_SUFFIX.length))
     const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()

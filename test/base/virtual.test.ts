@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { monotonic, wallTime } from "../../src/base/clock.ts"
 import { heapUsed, loopShare, resourceUsage } from "../../src/base/consumption.ts"
+import { systemDisk } from "../../src/base/disk.ts"
 import { randomBytes, randomHex, randomWords, secureRandom } from "../../src/base/entropy.ts"
 import { afterDelay, cancelTimer, every, nextTurn, slice, turnOfEventLoop } from "../../src/base/turns.ts"
 import { useVirtual, type VirtualMachine } from "../../src/base/virtual.ts"
@@ -28,7 +29,8 @@ const machine = () => {
       usage: () => ({ userCPUTime: 1, systemCPUTime: 2, involuntaryContextSwitches: 3 }),
       loopTime: () => ({ ...loopTime }),
       heapUsed: () => Number.POSITIVE_INFINITY
-    }
+    },
+    disk: { ...systemDisk, aside: async ({ now }) => now() }
   }
   const run = (when: number): void => {
     for (const [timer, waiting] of tasks) {

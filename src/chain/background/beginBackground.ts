@@ -1,7 +1,9 @@
 import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from "node:fs"
 import { syncDirectoryNow } from "../../base/atomicFile.ts"
+import { doAside, renameFile, syncFile, writeAll } from "../../base/disk.ts"
+import { PRIVATE_FILE } from "../../base/privateFile.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { guarded, storageFailure } from "../../storage/Database.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
@@ -28,6 +30,15 @@ export const damageOfBackground = (
   chainstateDirectory: string
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> => findDamage(backgroundDatabase(chainstateDirectory))
 
+const writeNew = (path: string, bytes: Uint8Array): void => {
+  const descriptor = openSync(path, "wx", PRIVATE_FILE)
+  try {
+    writeAll(descriptor, bytes)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /** Copies a database page by page, yielding to the event loop. Durable when it ends. */
 const copy = ({ from, to }: { readonly from: string; readonly to: string }): Effect.Effect<void, StorageFailure> => {
   const draft = `${to}.new`
@@ -36,17 +47,22 @@ const copy = ({ from, to }: { readonly from: string; readonly to: string }): Eff
       rmSync(draft, { force: true })
       const source = new SQLite(from, { readonly: true })
       try {
-        await source.backup(draft)
+        await doAside({
+          name: "backup",
+          on: draft,
+          now: () => writeNew(draft, source.serialize()),
+          later: async () => void await source.backup(draft)
+        })
       } finally {
         source.close()
       }
       const descriptor = openSync(draft, "r+")
       try {
-        fsyncSync(descriptor)
+        syncFile(descriptor)
       } finally {
         closeSync(descriptor)
       }
-      renameSync(draft, to)
+      renameFile({ from: draft, to })
     },
     catch: storageFailure({ file: to, doing: "writing", remedy: REMEDY })
   })

@@ -1,5 +1,6 @@
 import SQLite from "better-sqlite3"
-import { closeSync, fsyncSync, openSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
+import { syncFile } from "../../base/disk.ts"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { guarded } from "../../storage/Database.ts"
@@ -93,7 +94,7 @@ export class BulkCoins {
       this.database.close()
       const descriptor = openSync(this.file, "r+")
       try {
-        fsyncSync(descriptor)
+        syncFile(descriptor)
       } finally {
         closeSync(descriptor)
       }

@@ -1,7 +1,7 @@
-import { closeSync, fsync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, openSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { promisify } from "node:util"
 import { syncDirectoryNow } from "../../base/atomicFile.ts"
+import { renameFile, syncAside, syncFile, writeAll } from "../../base/disk.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { equal } from "../../protocol/bytes.ts"
@@ -11,8 +11,6 @@ import { writeCompressedCoin } from "./compressedCoin.ts"
 import { COUNT_OFFSET, encodeMetadata } from "./snapshotFile.ts"
 
 const CHUNK = 1024 * 1024
-
-const fsyncAside = promisify(fsync)
 
 const NO_TXID: Bytes = new Uint8Array(0)
 
@@ -86,8 +84,7 @@ export class SnapshotWriter {
   }
 
   private writeOut(): void {
-    const bytes = this.buffer.written()
-    for (let at = 0; at < bytes.length;) at += writeSync(this.descriptor, bytes, at)
+    writeAll(this.descriptor, this.buffer.written())
     this.buffer.clear()
   }
 
@@ -98,7 +95,7 @@ export class SnapshotWriter {
   async sync(): Promise<void> {
     this.endTransaction()
     this.writeOut()
-    await fsyncAside(this.descriptor)
+    await syncAside(this.descriptor)
   }
 
   /** Makes the file durable and renames it. Returns the number of coins. */
@@ -106,10 +103,10 @@ export class SnapshotWriter {
     this.endTransaction()
     this.writeOut()
     const count = new Writer(8).u64(BigInt(this.count)).toBytes()
-    writeSync(this.descriptor, count, 0, count.length, COUNT_OFFSET)
-    fsyncSync(this.descriptor)
+    writeAll(this.descriptor, count, COUNT_OFFSET)
+    syncFile(this.descriptor)
     this.close()
-    renameSync(draftOf(this.target.path), this.target.path)
+    renameFile({ from: draftOf(this.target.path), to: this.target.path })
     syncDirectoryNow(dirname(this.target.path))
     return this.count
   }

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { replaceFileNow, syncDirectoryNow } from "../../base/atomicFile.ts"
+import { renameFile } from "../../base/disk.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { guarded } from "../../storage/Database.ts"
@@ -101,7 +102,7 @@ export const markInvalid = (directory: string, { coins, hash, reason }: InvalidS
 export const markValidated = (chainstateDirectory: string): void => {
   const directory = snapshotDirectory(chainstateDirectory)
   guarded({ file: directory, doing: "changing", remedy: "" }, () => {
-    renameSync(markerOf(directory), validatedOf(directory))
+    renameFile({ from: markerOf(directory), to: validatedOf(directory) })
     syncDirectoryNow(directory)
     removeDatabase(chainStateFile(chainstateDirectory))
     rmSync(backgroundDirectory(chainstateDirectory), { recursive: true, force: true })
@@ -136,7 +137,7 @@ const becomeOwn = (chainstateDirectory: string): void => {
   const directory = snapshotDirectory(chainstateDirectory)
   if (!existsSync(validatedOf(directory))) return
   const move = (from: string): void => {
-    renameSync(from, join(chainstateDirectory, basename(from)))
+    renameFile({ from, to: join(chainstateDirectory, basename(from)) })
     for (const changed of [chainstateDirectory, directory]) syncDirectoryNow(changed)
   }
   guarded({ file: directory, doing: "moving", remedy: "" }, () => {

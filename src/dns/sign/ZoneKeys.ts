@@ -2,10 +2,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeDirectoryDurably, replaceFile } from "../../base/atomicFile.ts"
 import { unixTime } from "../../base/clock.ts"
+import { entriesAside, fileAside } from "../../base/disk.ts"
 import { keepPrivate } from "../../base/privateFile.ts"
 import { lasting } from "../../base/verdict.ts"
 import { dnsSignatures } from "../../metrics/dnsMetrics.ts"
@@ -63,7 +63,7 @@ const damaged = ({ file, found }: { readonly file: string; readonly found: strin
 const readKey = (file: string, zone: WireName): Effect.Effect<ZoneKey, StorageCorrupted | StorageUnavailable> =>
   Effect.gen(function*() {
     keepPrivate(file)
-    const bytes = yield* io({ file, doing: "reading" }, () => readFile(file))
+    const bytes = yield* io({ file, doing: "reading" }, () => fileAside(file))
     if (bytes.length > LONGEST_KEY_FILE) return yield* damaged({ file, found: `it has ${bytes.length} bytes` })
     const key = readKeyFile(bytes.toString("utf8"), zone)
     return typeof key === "string" ? yield* damaged({ file, found: key }) : key
@@ -71,7 +71,7 @@ const readKey = (file: string, zone: WireName): Effect.Effect<ZoneKey, StorageCo
 
 const readKeys = ({ directory, zone }: ZoneKeysOptions) =>
   Effect.gen(function*() {
-    const files = yield* io({ file: directory, doing: "reading" }, () => readdir(directory))
+    const files = yield* io({ file: directory, doing: "reading" }, () => entriesAside(directory))
     return yield* Effect.forEach(files.filter(isKeyFileName), (file) => readKey(join(directory, file), zone))
   })
 

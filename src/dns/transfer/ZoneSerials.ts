@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { makeDirectoryDurably, replaceFile } from "../../base/atomicFile.ts"
+import { fileAside } from "../../base/disk.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -71,9 +71,9 @@ const readStored = (
 ): Effect.Effect<StoredSerials, StorageFailure> => {
   const none: StoredSerials = { rows: [], least: 0 }
   if (filename === undefined) return Effect.succeed(none)
-  return io({ file: filename, doing: "reading" }, () => readFile(filename, "utf8")).pipe(
-    Effect.flatMap((text) => {
-      const found = readSerials(text)
+  return io({ file: filename, doing: "reading" }, () => fileAside(filename)).pipe(
+    Effect.flatMap((bytes) => {
+      const found = readSerials(bytes.toString("utf8"))
       if (found === undefined) return afterDamage(filename)
       const { rows } = found
       const last = rows.at(-1)?.serial ?? -1

@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { open, rename } from "node:fs/promises"
 import { replaceFile } from "../../base/atomicFile.ts"
 import { ChecksummedText } from "../../base/checksum.ts"
 import { unixTime } from "../../base/clock.ts"
+import { fileAside, renameAside, statAside } from "../../base/disk.ts"
 import { bytesFrom, type Random } from "../../base/random.ts"
 import { withLoneSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
@@ -36,13 +36,8 @@ export interface AddressStoreOptions {
 }
 
 const readText = async (path: string): Promise<string | undefined> => {
-  const file = await open(path, "r")
-  try {
-    const { size } = await file.stat()
-    return size > MAX_FILE_SIZE ? undefined : await file.readFile("utf8")
-  } finally {
-    await file.close()
-  }
+  const { size } = await statAside(path)
+  return size > MAX_FILE_SIZE ? undefined : (await fileAside(path)).toString("utf8")
 }
 
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
@@ -50,7 +45,7 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
     const text = yield* io({ file: path, doing: "reading" }, () => readText(path))
     const content = text === undefined ? Either.left("file too large") : decodePeers(text)
     if (Either.isRight(content)) return content.right
-    yield* io({ file: path, doing: "putting aside" }, () => rename(path, `${path}.damaged`))
+    yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: `${path}.damaged` }))
     yield* Effect.logWarning(
       "peers.json is damaged: renamed to peers.json.damaged, the address book starts empty",
       {

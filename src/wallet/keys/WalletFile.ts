@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
-import { lstat, realpath, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
+import { lstatAside, realPathAside, statAside } from "../../base/disk.ts"
 import { codeOf } from "../../base/errorCode.ts"
 import { readGiven } from "../../base/givenFile.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
@@ -34,14 +34,14 @@ const absentWith = (error: unknown): false => {
   throw error
 }
 
-const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, absentWith)
+const exists = (path: string): Promise<boolean> => lstatAside(path).then(() => true, absentWith)
 
 /** A dangling link counts as present: its target may be temporarily unreachable. A failed check is a failure. */
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
   io({ file: path, doing: "looking for" }, () => exists(path))
 
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
-  io({ file: path, doing: "opening" }, () => realpath(path)).pipe(
+  io({ file: path, doing: "opening" }, () => realPathAside(path)).pipe(
     Effect.catchIf(({ code }) => code === "ENOENT", (failure) =>
       Effect.flatMap(isThere(path), (there) =>
         there
@@ -53,7 +53,7 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
 const copyPath = async (
   { destination, name }: { readonly destination: string; readonly name: string }
 ): Promise<string> => {
-  const isFolder = await stat(destination).then((found) => found.isDirectory(), absentWith)
+  const isFolder = await statAside(destination).then((found) => found.isDirectory(), absentWith)
   return isFolder ? join(destination, name) : destination
 }
 
@@ -266,7 +266,7 @@ export const read = (
   Effect.gen(function*() {
     const damaged = (found: string) => new WalletDamaged({ file: path, found })
     const target = yield* targetOf(path)
-    const { size } = yield* io({ file: path, doing: "opening" }, () => stat(target))
+    const { size } = yield* io({ file: path, doing: "opening" }, () => statAside(target))
     if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
     const bytes = yield* io({ file: path, doing: "reading" }, () => readGiven(target, MAX_FILE_BYTES))
     if (!isUtf8(bytes)) return yield* damaged("it is not text in UTF-8")

@@ -1,6 +1,6 @@
-import { readdir, readFile, rm, stat, unlink } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { replaceFile } from "../../base/atomicFile.ts"
+import { entriesAside, fileAside, removeAside, statAside, unlinkAside } from "../../base/disk.ts"
 import { randomHex } from "../../base/entropy.ts"
 import { codeOf } from "../../base/errorCode.ts"
 
@@ -29,11 +29,11 @@ const MISSING = ["ENOENT", "ENOTDIR", "ENAMETOOLONG"]
 
 const isMissing = (error: unknown): boolean => MISSING.includes(codeOf(error))
 
-const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
+const isFolder = (path: string): Promise<boolean> => statAside(path).then((found) => found.isDirectory(), () => false)
 
 /** Returns whether the draft is certainly gone; in an unreachable folder, such as a removed disk, it is not. */
 const dropDraft = (draft: string): Promise<boolean> =>
-  unlink(draft).then(() => true, (error: unknown) => isMissing(error) ? isFolder(dirname(draft)) : false)
+  unlinkAside(draft).then(() => true, (error: unknown) => isMissing(error) ? isFolder(dirname(draft)) : false)
 
 /** `undefined` for an invalid note, whose path must not be deleted. */
 const draftOf = (note: string, { id }: { readonly id: string }): string | undefined => {
@@ -51,13 +51,13 @@ export const writeCopy = async (
   try {
     await replaceFile(destination, [text], draft)
   } finally {
-    if (noted && await dropDraft(draft)) await rm(note, { force: true })
+    if (noted && await dropDraft(draft)) await removeAside(note)
   }
 }
 
 const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: string; readonly end: string }>> => {
   const [directory, name] = [dirname(file), basename(file)]
-  const entries = await readdir(directory)
+  const entries = await entriesAside(directory)
   return entries
     .filter((entry) => entry.startsWith(name))
     .map((entry) => ({ path: join(directory, entry), end: entry.slice(name.length) }))
@@ -65,7 +65,7 @@ const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: str
 
 /** Must not run during a write of the file. */
 export const dropDrafts = async (file: string): Promise<void> => {
-  for (const { end, path } of await besides(file)) if (DRAFT_END.test(end)) await unlink(path)
+  for (const { end, path } of await besides(file)) if (DRAFT_END.test(end)) await unlinkAside(path)
 }
 
 /** Returns the drafts that are now unreachable, for a later call. Must not run during a copy. */
@@ -74,8 +74,8 @@ export const dropCopies = async (file: string): Promise<ReadonlyArray<string>> =
   for (const { end, path } of await besides(file)) {
     const id = NOTE_END.exec(end)?.[1]
     if (id === undefined) continue
-    const draft = draftOf(await readFile(path, "utf8"), { id })
-    if (draft === undefined || await dropDraft(draft)) await unlink(path)
+    const draft = draftOf((await fileAside(path)).toString("utf8"), { id })
+    if (draft === undefined || await dropDraft(draft)) await unlinkAside(path)
     else unreachable.push(draft)
   }
   return unreachable

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { open as openHandle } from "node:fs/promises"
+import { replaceDisk, systemDisk } from "../../../src/base/disk.ts"
 import { open } from "../../../src/wallet/keys/WalletFile.ts"
 
 /**
@@ -8,18 +8,17 @@ import { open } from "../../../src/wallet/keys/WalletFile.ts"
  */
 const [path = "", destination = ""] = process.argv.slice(2)
 
-const handle = await openHandle(path)
-const kind: { sync: () => Promise<void> } = Object.getPrototypeOf(handle)
-await handle.close()
-const { sync } = kind
 // The note and its folder are synced first.
 let syncs = 0
-kind.sync = async function() {
-  if (++syncs <= 2) return sync.call(this)
-  process.stdout.write("the draft is written\n")
-  await new Promise(() => {
-    setInterval(() => {}, 60_000)
-  })
-}
+replaceDisk({
+  ...systemDisk,
+  aside: ({ later, name }) => {
+    if (name !== "fsync" || ++syncs <= 2) return later()
+    process.stdout.write("the draft is written\n")
+    return new Promise(() => {
+      setInterval(() => {}, 60_000)
+    })
+  }
+})
 
 void Effect.runPromise(Effect.flatMap(open(path, "regtest"), (file) => file.backup(destination)))

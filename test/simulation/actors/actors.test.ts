@@ -4,7 +4,9 @@ import { streamOf } from "../seed.ts"
 import type { Actor } from "../World.ts"
 import { askers } from "./askers.ts"
 import { killers } from "./killers.ts"
+import { liars } from "./liars.ts"
 import { miners } from "./miners.ts"
+import { operators } from "./operators.ts"
 import { owners } from "./owners.ts"
 import { reorganizers } from "./reorganizers.ts"
 import { replicas } from "./replicas.ts"
@@ -25,7 +27,7 @@ const drawn = ({ draw, name }: Actor, seed: number) => {
 }
 
 describe("actors", () => {
-  it.each([askers, killers, miners, owners, reorganizers, replicas, weather])(
+  it.each([askers, killers, liars, miners, operators, owners, reorganizers, replicas, weather])(
     "$name draw the same steps from the same seed",
     (actor) => {
       for (let seed = 0; seed < 50; seed++) {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { exponential } from "../../../src/base/random.ts"
 import { MINUTE } from "../plan.ts"
-import type { Actor } from "../World.ts"
+import type { Actor, World } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt, type MiningWay } from "./mining.ts"
 
@@ -12,6 +12,21 @@ const SPACING = 9 * MINUTE
 const LATE = 40_000
 
 const wayOf = (text: string): MiningWay => text === "aux" || text === "template" ? text : "generate"
+
+/** Between two blocks after the faults: enough of them that registrations end, none in the last part. */
+const CALM = 6 * MINUTE
+const LAST_PART = 30 * MINUTE
+
+/** Blocks in turn at each node, so that every branch is overtaken. They begin once the nodes have met again. */
+const calmly = (world: World) =>
+  Effect.gen(function*() {
+    const { healing, nodes } = world.plan
+    for (let i = 0, left = healing; left > LAST_PART; i++, left -= CALM) {
+      yield* Effect.sleep(CALM)
+      const name = nodes[i % nodes.length]?.name
+      if (name !== undefined) yield* Effect.ignore(mineAt(world, name, { way: "generate", delay: 0 }))
+    }
+  })
 
 /**
  * Miners of unequal shares, each at a node of its own, find blocks at exponential times, half of them merged-mined and
@@ -40,5 +55,7 @@ export const miners: Actor = {
       mineAt(world, textAt(given, "node"), { way: wayOf(textAt(given, "way")), delay: numberAt(given, "delay") }).pipe(
         Effect.repeatN(numberAt(given, "blocks") - 1)
       )
-  })
+  }),
+
+  heal: (world) => Effect.asVoid(Effect.forkDaemon(calmly(world)))
 }

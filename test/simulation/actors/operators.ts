@@ -1,0 +1,106 @@
+import * as Effect from "effect/Effect"
+import { copyFileSync, existsSync } from "node:fs"
+import { join } from "node:path"
+import type { Random } from "../../../src/base/random.ts"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainControl } from "../../../src/chain/ChainControl.ts"
+import { type Arguments, HOUR, MINUTE, type NodePlan } from "../plan.ts"
+import type { Actor, World } from "../World.ts"
+import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+import { toldIn } from "./Told.ts"
+
+/** What an operator may change from start to start, besides what the plan says of the node. */
+const RESTARTS: Readonly<Record<string, NodePlan["options"]>> = {
+  checked: { checkBlocks: 0, checkLevel: 4 },
+  reindexed: { reindex: true },
+  rebuilt: { reindexChainstate: true },
+  quiet: { blocksOnly: true },
+  indexed: { txIndex: true, blockFilterIndex: "1", coinStatsIndex: true },
+  plain: {}
+}
+
+/** Where an operator keeps a copy of the wallet; it survives kills with the directory of the node. */
+const COPY = "wallet-copy.json"
+
+/** Refuses a block of the last ones for a while. */
+const refuse = (world: World, node: string, { depth, lasting }: { readonly depth: number; readonly lasting: number }) =>
+  world.node(node).run(Effect.gen(function*() {
+    const [chain, { invalidate, reconsider }] = [yield* Chain, yield* ChainControl]
+    const { height } = yield* chain.tip
+    const header = yield* chain.headerAt(height - depth + 1)
+    if (header === undefined || height < depth) return
+    yield* invalidate(header.hash)
+    yield* Effect.ensuring(Effect.sleep(lasting), Effect.ignore(reconsider(header.hash)))
+  }))
+
+const prune = (world: World, node: string, keep: number) =>
+  world.node(node).run(Effect.gen(function*() {
+    const [{ tip }, { pruning }] = [yield* Chain, yield* ChainControl]
+    if (pruning.options !== undefined) yield* pruning.upTo((yield* tip).height - keep)
+  }))
+
+const restart = (world: World, name: string, options: NodePlan["options"]) =>
+  Effect.gen(function*() {
+    const node = world.node(name)
+    yield* node.stop
+    if (node.state === "down") yield* node.start(options)
+  })
+
+const pathsOf = (world: World, node: string) => {
+  const { directory } = world.node(node)
+  return { wallet: join(directory, "wallet.json"), copy: join(directory, COPY) }
+}
+
+const backup = (world: World, node: string) =>
+  Effect.sync(() => {
+    const { copy, wallet } = pathsOf(world, node)
+    if (existsSync(wallet)) copyFileSync(wallet, copy)
+  })
+
+/** Puts the copy of the wallet in place of a later one, while the node is down. */
+const restore = (world: World, name: string) =>
+  Effect.gen(function*() {
+    const node = world.node(name)
+    yield* node.stop
+    if (node.state !== "down") return
+    const { copy, wallet } = pathsOf(world, name)
+    if (existsSync(copy)) {
+      copyFileSync(copy, wallet)
+      toldIn(world).restored.set(name, world.now())
+      world.note("wallet restored", { node: name })
+    }
+    yield* node.start()
+  })
+
+const WEIGHTS = { refuse: 3, restart: 3, prune: 2, backup: 2, restore: 1 } as const
+
+const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Arguments>> = {
+  refuse: (random) => ({ depth: between(random, [1, 12]), lasting: between(random, [1_000, 40 * MINUTE]) }),
+  restart: (random) => ({ as: oneOf(random, Object.keys(RESTARTS)) }),
+  prune: (random) => ({ keep: between(random, [1, 400]) }),
+  backup: () => ({}),
+  restore: () => ({})
+}
+
+/**
+ * Operators refuse blocks and allow them again, prune, restart nodes with other options, and keep and restore copies of
+ * wallets. Must not damage files, nor leave a node down or a block refused.
+ */
+export const operators: Actor = {
+  name: "operators",
+
+  draw: ({ nodes, random, until }) =>
+    times(random, { first: 10 * MINUTE, mean: HOUR, until }).map((at) => {
+      const action = weighted(random, WEIGHTS)
+      return { at, action, arguments: { node: oneOf(random, nodes).name, ...WISHED[action](random) } }
+    }),
+
+  act: (world) => ({
+    refuse: ({ arguments: given }) =>
+      refuse(world, textAt(given, "node"), { depth: numberAt(given, "depth"), lasting: numberAt(given, "lasting") }),
+    prune: ({ arguments: given }) => prune(world, textAt(given, "node"), numberAt(given, "keep")),
+    restart: ({ arguments: given }) => restart(world, textAt(given, "node"), RESTARTS[textAt(given, "as")] ?? {}),
+    backup: ({ arguments: given }) => backup(world, textAt(given, "node")),
+    restore: ({ arguments: given }) => restore(world, textAt(given, "node"))
+  })
+}

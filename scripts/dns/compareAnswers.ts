@@ -1,4 +1,4 @@
-import { FLAGS, RCODES } from "../../src/dns/wire/codes.ts"
+import { FLAGS, META_TYPES, RCODES } from "../../src/dns/wire/codes.ts"
 import type { DnsMessage, MessageRecord } from "../../src/dns/wire/message.ts"
 import {
   isAtOrBelow,
@@ -8,7 +8,7 @@ import {
   wireNameOfHost,
   wireNameText
 } from "../../src/dns/wire/name.ts"
-import { toHex } from "../../src/protocol/bytes.ts"
+import { EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
 import { INSECURE_CHILD, type RandomQuestion } from "./generatedNames.ts"
 import type { FrontName } from "./resolvers.ts"
@@ -31,6 +31,23 @@ const dataLines = ({ answer }: DnsMessage): ReadonlyArray<string> =>
     .map((record) => `${wireNameText(record.owner)} ${record.type} ${plain(record)}`).toSorted()
 
 const aliases = ({ answer }: DnsMessage): number => answer.filter(({ type }) => type === CNAME).length
+
+/** RFC 8914: codes of extended errors that say what is wrong with signatures, from "Indeterminate" to "NSEC Missing". */
+const BOGUS = { first: 5, last: 12 } as const
+
+/** Codes of EDNS options and of extended errors in an OPT record, two bytes each. */
+const EXTENDED_ERROR = 15
+
+/** The extended error by which a resolver calls an answer bogus, if it does. */
+export const bogusCode = ({ additional }: DnsMessage): number | undefined => {
+  const data = additional.find(({ type }) => type === META_TYPES.OPT)?.data ?? EMPTY
+  const word = (at: number): number => (data[at] ?? 0) << 8 | (data[at + 1] ?? 0)
+  for (let at = 0; at + 6 <= data.length; at += 4 + word(at + 2)) {
+    const code = word(at + 4)
+    if (word(at) === EXTENDED_ERROR && code >= BOGUS.first && code <= BOGUS.last) return code
+  }
+  return undefined
+}
 
 export const isSecure = ({ flags }: DnsMessage): boolean => (flags & FLAGS.AD) !== 0
 
@@ -117,7 +134,10 @@ export const faultOf = (asked: AskedFront, own: DnsMessage, found: DnsMessage): 
   const isSame = found.rcode === own.rcode && expected.join("\n") === seen.join("\n")
   if (isSame && isSecure(found)) return undefined
   if (isInvented(asked, own, found)) return undefined
-  if (found.rcode !== own.rcode) return `rcode ${found.rcode} instead of ${own.rcode}`
+  if (found.rcode !== own.rcode) {
+    const code = bogusCode(found)
+    return `rcode ${found.rcode} instead of ${own.rcode}${code === undefined ? "" : `, extended error ${code}`}`
+  }
   if (!isSame && !(asked.front === "knot" && lacksDnames(own, found))) {
     return `records ${seen.join(", ")} instead of ${expected.join(", ")}`
   }

@@ -60,6 +60,7 @@ const unbound: Front = {
       "val-log-level: 2",
       "module-config: \"validator iterator\"",
       "aggressive-nsec: yes",
+      "ede: yes",
       "remote-control:",
       "control-enable: no"
     ]

@@ -1,39 +1,57 @@
 // Random questions to validating resolvers in front of svcd's signed zone: none may be bogus, and each answer must have
 // the same records as svcd's own.
 // `node build/scripts/dns/validators.js [--questions N] [--seed N] [--only unbound,knot,bind] [--names N]`
+// SIGINT and SIGTERM end a run early, with the figures so far.
 
 import { Context, Effect, Layer, Logger, LogLevel, Runtime } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
+import { setTimeout as pause } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { makeForwarder } from "../../src/dns/forward.ts"
 import { type DnsClient, Responder } from "../../src/dns/Responder.ts"
 import { makeServer } from "../../src/dns/serve/DnsServer.ts"
+import { RCODES } from "../../src/dns/wire/codes.ts"
 import { type DnsMessage, readMessage } from "../../src/dns/wire/message.ts"
 import { wireNameOfHost, wireNameText } from "../../src/dns/wire/name.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
 import { cpuSecondsOf, ownCpuSeconds } from "../bench/cpuTime.ts"
 import { startChild } from "./childServer.ts"
-import { faultOf, isNoCase, isSecure } from "./compareAnswers.ts"
+import { bogusCode, faultOf, isNoCase, isSecure } from "./compareAnswers.ts"
 import { DnsAsker, queryFor } from "./dnsClient.ts"
 import { generatedNames, type RandomQuestion, randomQuestion } from "./generatedNames.ts"
 import { memoryResponder, newSigner } from "./memoryNode.ts"
 import { seeded } from "./random.ts"
-import { anchorOf, freeDnsPort, type FrontName, FRONTS, isInstalled, startFront } from "./resolvers.ts"
+import {
+  anchorOf,
+  freeDnsPort,
+  type FrontName,
+  FRONTS,
+  isInstalled,
+  type RunningFront,
+  startFront
+} from "./resolvers.ts"
 
-/** Questions under way at each resolver. */
+/** Questions under way, each at all resolvers. */
 const CONCURRENCY = 64
 
 /** Milliseconds for a resolver to start. */
-const STARTING = 20_000
+const STARTING = 60_000
 
 /** Milliseconds between two lines about progress. */
 const PROGRESS = 60_000
 
-/** Faults after which a run ends. */
+/** Faults after which a resolver is left alone. */
 const MANY_FAULTS = 100
+
+/**
+ * On a busy machine, resolvers give up with SERVFAIL as svcd, another server or they themselves wait for the processor.
+ * They are asked again, unless they call the answer bogus. What BIND finds bogus, it keeps for longer than all attempts.
+ */
+const ATTEMPTS = 4
+const RETRY = 2_000
 
 const { values: given } = parseArgs({
   options: {
@@ -46,27 +64,28 @@ const { values: given } = parseArgs({
 
 const BIT = wireNameOfHost("bit.")
 
-interface Tally {
+type Ask = (question: RandomQuestion) => Promise<DnsMessage | undefined>
+
+/** A resolver that runs, and what came of its answers so far. */
+interface Judge {
   readonly front: FrontName
+  readonly running: RunningFront
+  readonly asker: DnsAsker
   asked: number
   secure: number
   insecure: number
   skipped: number
-  /** Seconds of processor time of the resolver. */
-  cpuSeconds: number
+  /** Answers that came only after SERVFAIL. */
+  retried: number
   readonly faults: Array<string>
-  /** What the resolver says about faults. */
-  readonly reasons: Array<string>
 }
 
 const textOf = ({ name, type }: RandomQuestion): string => `${wireNameText(name)} ${type}`
 
-/** svcd's own answer, whole: asked in the same process, as the resolver asks it over UDP. */
-type AskSvcd = (question: RandomQuestion) => Promise<DnsMessage | undefined>
-
 const CLIENT: DnsClient = { transport: "tcp", address: "127.0.0.1", port: 5_353 }
 
-const askerOf = ({ cached, respond }: typeof Responder.Service, runtime: Runtime.Runtime<never>): AskSvcd => {
+/** svcd's own answer, whole: asked in the same process, as resolvers ask it over UDP. */
+const ownAsk = ({ cached, respond }: typeof Responder.Service, runtime: Runtime.Runtime<never>): Ask => {
   const run = Runtime.runPromise(runtime)
   return async (question) => {
     const query = queryFor(question, 1)
@@ -77,98 +96,130 @@ const askerOf = ({ cached, respond }: typeof Responder.Service, runtime: Runtime
   }
 }
 
-interface Judged {
-  readonly svcd: AskSvcd
-  readonly front: DnsAsker
-  readonly tally: Tally
+/** An answer, asked for again where the server could give none. */
+const patientAsk = async (ask: Ask, question: RandomQuestion, onRetry: () => void): Promise<DnsMessage | undefined> => {
+  for (let attempt = 1;; attempt++) {
+    const message = await ask(question)
+    const isFinal = message?.rcode !== RCODES.SERVFAIL || bogusCode(message) !== undefined
+    if (isFinal || attempt === ATTEMPTS) return message
+    onRetry()
+    await pause(RETRY)
+  }
 }
 
-const compare = async (question: RandomQuestion, { front, svcd, tally }: Judged): Promise<void> => {
-  const own = await svcd(question)
-  if (own === undefined) return void tally.faults.push(`${textOf(question)}: svcd does not answer`)
-  const asked = { ...question, front: tally.front }
-  if (isNoCase(asked, own)) return void (tally.skipped += 1)
-  const found = await front.ask(question)
-  tally.asked += 1
+const judge = async (question: RandomQuestion, own: DnsMessage, by: Judge): Promise<void> => {
+  if (by.faults.length >= MANY_FAULTS) return
+  const asked = { ...question, front: by.front }
+  if (isNoCase(asked, own)) return void (by.skipped += 1)
+  let isRetried = false
+  const found = await patientAsk((each) => by.asker.ask(each), question, () => {
+    isRetried = true
+  })
+  by.asked += 1
+  if (isRetried) by.retried += 1
   const fault = found === undefined ? "no answer" : faultOf(asked, own, found)
-  if (fault !== undefined) tally.faults.push(`${textOf(question)}: ${fault}`)
-  else if (found !== undefined && isSecure(found)) tally.secure += 1
-  else tally.insecure += 1
+  if (fault !== undefined) by.faults.push(`${textOf(question)}: ${fault}`)
+  else if (found !== undefined && isSecure(found)) by.secure += 1
+  else by.insecure += 1
 }
 
-const untilReady = async (front: DnsAsker, isRunning: () => boolean): Promise<boolean> => {
+const untilReady = async ({ asker, running }: Judge): Promise<boolean> => {
   const end = Date.now() + STARTING
-  while (Date.now() < end && isRunning()) {
-    const message = await front.ask({ name: BIT, type: TYPE_NUMBERS.SOA })
-    if (message?.rcode === 0 && message.answer.length > 0) return true
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  while (Date.now() < end && running.process.exitCode === null) {
+    const message = await asker.ask({ name: BIT, type: TYPE_NUMBERS.SOA })
+    if (message?.rcode === RCODES.NOERROR && message.answer.length > 0) return true
+    await pause(100)
   }
   return false
 }
 
 interface Zone {
-  readonly svcd: AskSvcd
+  readonly ask: Ask
   readonly port: number
   readonly directory: string
   readonly anchor: ReturnType<typeof anchorOf>
   readonly hasChildren: boolean
 }
 
-const summaryOf = (
-  { asked, cpuSeconds, faults, front, insecure, secure, skipped }: Tally,
-  { begun, cpuBegun }: { readonly begun: number; readonly cpuBegun: number }
-): string => {
-  const seconds = (performance.now() - begun) / 1000
-  const milliseconds = (cpu: number): string => (1000 * cpu / Math.max(1, asked)).toFixed(2)
-  return `${front}: ${asked} questions, seed ${given.seed}, ${Math.round(asked / seconds)}/s, ` +
-    `${milliseconds(ownCpuSeconds() - cpuBegun)} ms of processor time each here and ${
-      milliseconds(cpuSeconds)
-    } there: ` +
-    `${secure} secure, ${insecure} insecure, ${skipped} left out (circles of aliases and the like), ${faults.length} faults`
+const startJudge = async (front: FrontName, { anchor, directory, port: zonePort }: Zone): Promise<Judge> => {
+  const port = await freeDnsPort()
+  const running = startFront(front, { directory: join(directory, front), port, zonePort, anchor })
+  const judged = { asked: 0, secure: 0, insecure: 0, skipped: 0, retried: 0, faults: [] }
+  const started: Judge = { front, running, asker: new DnsAsker(port), ...judged }
+  if (!await untilReady(started)) started.faults.push(`does not start: ${running.output().slice(-2_000)}`)
+  return started
 }
 
-const run = async (name: FrontName, zone: Zone): Promise<Tally> => {
-  const { anchor, directory, hasChildren, port: zonePort, svcd } = zone
-  const port = await freeDnsPort()
-  const running = startFront(name, { directory: join(directory, name), port, zonePort, anchor })
-  const tally: Tally = {
-    front: name,
-    asked: 0,
-    secure: 0,
-    insecure: 0,
-    skipped: 0,
-    cpuSeconds: 0,
-    faults: [],
-    reasons: []
+const millisecondsEach = (cpuSeconds: number, count: number): string =>
+  `${(1000 * cpuSeconds / Math.max(1, count)).toFixed(2)} ms of processor time each`
+
+const summaryOf = (by: Judge): string =>
+  `${by.front}: ${by.asked} questions, seed ${given.seed}: ${by.secure} secure, ${by.insecure} insecure, ` +
+  `${by.skipped} left out (circles of aliases and the like), ${by.retried} asked again, ${by.faults.length} faults; ` +
+  millisecondsEach(cpuSecondsOf(by.running.process.pid), by.asked)
+
+/** What a resolver says about its faults. */
+const reasonsOf = ({ faults, running }: Judge): ReadonlyArray<string> =>
+  faults.length === 0
+    ? []
+    : running.output().split("\n").filter((line) => /validation failure|bogus|resolving/.test(line)).slice(-10)
+
+/** Asks until enough questions are answered, or the process is told to end. */
+const askAll = async ({ ask, hasChildren }: Zone, judges: ReadonlyArray<Judge>): Promise<void> => {
+  const random = seeded(Number(given.seed))
+  const begun = performance.now()
+  const cpuBegun = ownCpuSeconds()
+  let left = Number(given.questions)
+  let done = 0
+  const stop = (): void => {
+    left = 0
   }
-  const front = new DnsAsker(port)
-  const start = { begun: performance.now(), cpuBegun: ownCpuSeconds() }
-  const summary = (): string => {
-    tally.cpuSeconds = cpuSecondsOf(running.process.pid)
-    return summaryOf(tally, start)
+  process.once("SIGINT", stop).once("SIGTERM", stop)
+  const lines = (): string => {
+    const seconds = (performance.now() - begun) / 1000
+    const svcd = `svcd and the comparison: ${done} questions in ${Math.round(seconds)} s; ` +
+      millisecondsEach(ownCpuSeconds() - cpuBegun, done)
+    return [svcd, ...judges.map(summaryOf)].map((line) => `${line}${hasChildren ? "" : "; without delegations"}\n`)
+      .join("")
   }
-  const progress = setInterval(() => process.stderr.write(`${summary()} so far\n`), PROGRESS)
+  const progress = setInterval(() => process.stderr.write(lines()), PROGRESS)
+  const worker = async (): Promise<void> => {
+    while (left-- > 0 && judges.some(({ faults }) => faults.length < MANY_FAULTS)) {
+      const question = randomQuestion(random, Number(given.names), hasChildren)
+      const own = await patientAsk(ask, question, () => {})
+      if (own === undefined) throw new Error(`svcd gives no answer to ${textOf(question)}`)
+      await Promise.all(judges.map((by) => judge(question, own, by)))
+      done += 1
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  clearInterval(progress)
+  process.stdout.write(lines())
+}
+
+const frontsGiven = (): ReadonlyArray<FrontName> =>
+  given.only.split(",").flatMap((name) => {
+    const front = (Object.keys(FRONTS) as Array<FrontName>).find((each) => each === name)
+    if (front === undefined) throw new Error(`${name} is not one of ${Object.keys(FRONTS).join(", ")}`)
+    if (isInstalled(front)) return [front]
+    process.stdout.write(`${name}: skipped, as it is not installed\n`)
+    return []
+  })
+
+const run = async (zone: Zone): Promise<void> => {
+  const judges = await Promise.all(frontsGiven().map((front) => startJudge(front, zone)))
   try {
-    if (!await untilReady(front, () => running.process.exitCode === null)) {
-      tally.faults.push(`does not start: ${running.output().slice(-2_000)}`)
-      return tally
+    await askAll(zone, judges)
+    for (const by of judges) {
+      const said = [...by.faults.slice(0, 10), ...reasonsOf(by)]
+      process.stdout.write(said.map((line) => `  ${by.front}: ${line}\n`).join(""))
+      if (by.faults.length > 0) process.exitCode = 1
     }
-    const random = seeded(Number(given.seed))
-    let left = Number(given.questions)
-    const worker = async (): Promise<void> => {
-      while (left-- > 0 && tally.faults.length < MANY_FAULTS) {
-        await compare(randomQuestion(random, Number(given.names), hasChildren), { svcd, front, tally })
-      }
-    }
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker))
-    const reasons = running.output().split("\n").filter((line) => /validation failure|bogus|resolving/.test(line))
-    tally.reasons.push(...reasons.slice(-10))
-    return tally
   } finally {
-    process.stdout.write(`${summary()}${hasChildren ? "" : "; without delegations"}\n`)
-    clearInterval(progress)
-    running.process.kill()
-    front.close()
+    for (const { asker, running } of judges) {
+      running.process.kill()
+      asker.close()
+    }
   }
 }
 
@@ -187,23 +238,10 @@ const program = Effect.gen(function*() {
   const off = { tls: [], https: [], http: [], certificate: undefined, key: undefined, rate: 0 }
   const { addresses } = yield* Effect.provide(makeServer({ ...off, listen }), node)
   const port = addresses.dns[0]?.port ?? 0
-  const svcd = askerOf(Context.get(node, Responder), yield* Effect.runtime<never>())
-  const zone = { svcd, port, directory, anchor: anchorOf(key), hasChildren: child !== undefined }
-  let faults = 0
-  for (const name of given.only.split(",")) {
-    const wanted = (Object.keys(FRONTS) as Array<FrontName>).find((each) => each === name)
-    if (wanted === undefined) return yield* Effect.dieMessage(`${name} is not one of ${Object.keys(FRONTS).join(", ")}`)
-    if (!isInstalled(wanted)) {
-      process.stdout.write(`${name}: skipped, as it is not installed\n`)
-      continue
-    }
-    const tally = yield* Effect.promise(() => run(wanted, zone))
-    faults += tally.faults.length
-    for (const fault of tally.faults.slice(0, 10)) process.stdout.write(`  ${fault}\n`)
-    if (tally.faults.length > 0) process.stdout.write(tally.reasons.map((line) => `  ${line}\n`).join(""))
-  }
-  if (faults > 0) process.exitCode = 1
+  const ask = ownAsk(Context.get(node, Responder), yield* Effect.runtime<never>())
+  const zone = { ask, port, directory, anchor: anchorOf(key), hasChildren: child !== undefined }
+  yield* Effect.promise(() => run(zone))
 })
 
-await Effect.runPromise(Effect.scoped(program).pipe(Logger.withMinimumLogLevel(LogLevel.Warning)))
+await Effect.runPromise(Effect.scoped(program).pipe(Logger.withMinimumLogLevel(LogLevel.Error)))
 process.exit()

@@ -23,12 +23,12 @@ const BIT = wireNameOfHost("bit.")
 const MANY_ALIASES = 7
 
 /** Names in data may have any capitals. Bytes of other data differ by one bit then, which has to do. */
-const plain = ({ data }: MessageRecord): string =>
+export const plainData = ({ data }: MessageRecord): string =>
   toHex(data.map((byte) => byte >= 65 && byte <= 90 ? byte | 32 : byte))
 
 const dataLines = ({ answer }: DnsMessage): ReadonlyArray<string> =>
   answer.filter(({ type }) => type !== RRSIG)
-    .map((record) => `${wireNameText(record.owner)} ${record.type} ${plain(record)}`).toSorted()
+    .map((record) => `${wireNameText(record.owner)} ${record.type} ${plainData(record)}`).toSorted()
 
 const aliases = ({ answer }: DnsMessage): number => answer.filter(({ type }) => type === CNAME).length
 

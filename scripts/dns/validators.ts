@@ -34,8 +34,8 @@ import {
   startFront
 } from "./resolvers.ts"
 
-/** Questions under way, each at all resolvers. */
-const CONCURRENCY = 64
+/** Questions under way, each at all resolvers. More are no faster, and wait too long for the resolvers on a busy machine. */
+const CONCURRENCY = 8
 
 /** Milliseconds for a resolver to start. */
 const STARTING = 60_000
@@ -107,6 +107,11 @@ const patientAsk = async (ask: Ask, question: RandomQuestion, onRetry: () => voi
   }
 }
 
+const noteFault = ({ faults, front }: Judge, fault: string): void => {
+  faults.push(fault)
+  process.stderr.write(`${front}: ${fault}\n`)
+}
+
 const judge = async (question: RandomQuestion, own: DnsMessage, by: Judge): Promise<void> => {
   if (by.faults.length >= MANY_FAULTS) return
   const asked = { ...question, front: by.front }
@@ -118,7 +123,7 @@ const judge = async (question: RandomQuestion, own: DnsMessage, by: Judge): Prom
   by.asked += 1
   if (isRetried) by.retried += 1
   const fault = found === undefined ? "no answer" : faultOf(asked, own, found)
-  if (fault !== undefined) by.faults.push(`${textOf(question)}: ${fault}`)
+  if (fault !== undefined) noteFault(by, `${textOf(question)}: ${fault}`)
   else if (found !== undefined && isSecure(found)) by.secure += 1
   else by.insecure += 1
 }

@@ -75,8 +75,8 @@ describe("zone transfers", () => {
       Effect.gen(function*() {
         const first = yield* primary.block({ "d/one": { ip: "192.0.2.1" } })
         yield* primary.block()
-        for (const asked of [[AXFR, {}], [IXFR, { serial: first }]] as const) {
-          const reply = yield* replyTo(primary, ...asked)
+        for (const [type, asked] of [[AXFR, {}], [IXFR, { serial: first }]] as const) {
+          const reply = yield* replyTo(primary, type, asked)
           if (reply._tag !== "Transfer") return assert.fail(reply._tag)
           yield* Stream.runHead(reply.messages)
           assert.strictEqual(primary.counted.at(-1), "cut")

@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { mkdtempSync, rmSync } from "node:fs"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { SimNetwork } from "./net/SimNetwork.ts"
 import type { Plan, Step } from "./plan.ts"
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly place: string
   /** A directory with one of each node's name to begin with. */
   readonly template?: string | undefined
+  /** Where to leave the nodes' directories, each with its node's name, after a run without a failure. */
+  readonly keep?: string | undefined
   readonly show?: ((event: TracedEvent) => void) | undefined
 }
 
@@ -166,6 +168,9 @@ export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Prom
     const checks = cast.properties.map(({ check, name }) => [name, check(world)] as const)
     watch(machine, checks)
     await machine.run(living(world, cast, checks))
+    if (options.keep !== undefined && machine.failure === undefined) {
+      for (const { directory, name } of nodes) cpSync(directory, join(options.keep, name), { recursive: true })
+    }
     const { failure, now: virtual, scheduler: { ran: tasks }, trace: { hash, last } } = machine
     return { failure, hash, tasks, virtual, last }
   } finally {

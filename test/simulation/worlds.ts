@@ -1,0 +1,94 @@
+import { below, type Random } from "../../src/base/random.ts"
+import { askers } from "./actors/askers.ts"
+import { chance } from "./actors/drawing.ts"
+import { killers } from "./actors/killers.ts"
+import { miners } from "./actors/miners.ts"
+import { owners } from "./actors/owners.ts"
+import { reorganizers } from "./actors/reorganizers.ts"
+import { replicas } from "./actors/replicas.ts"
+import { weather } from "./actors/weather.ts"
+import { PROPERTIES } from "./holds/all.ts"
+import { HOUR, MINUTE, type NodePlan, type Plan, type Step, type WorldNumber } from "./plan.ts"
+import type { Cast } from "./runWorld.ts"
+import { streamOf } from "./seed.ts"
+
+/** The worlds by number, and the plan that a seed draws for each. */
+
+interface WorldKind extends Cast {
+  readonly nodes: number
+  /** Milliseconds by which a node's time of day is wrong at most. */
+  readonly offset: number
+}
+
+const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
+  1: {
+    nodes: 3,
+    offset: 5 * MINUTE,
+    actors: [miners, killers, weather, reorganizers, owners],
+    properties: PROPERTIES
+  },
+  2: {
+    nodes: 5,
+    offset: 40 * MINUTE,
+    actors: [miners, killers, weather, reorganizers, owners, askers, replicas],
+    properties: PROPERTIES
+  }
+}
+
+const DISTURBED = 6 * HOUR
+const HEALING = 3 * HOUR
+
+/** Parts per million by which a clock is fast or slow at most. */
+const DRIFT = 100
+
+/** Most nodes of a world. */
+const NAMES = ["anna", "bert", "cleo", "dora", "emil", "fern", "gabi"]
+
+/** A node's address: each is in a network of its own, as a node wants its peers to be. */
+const hostOf = (place: number): string => `${23 + 2 * place}.${40 + place}.7.1`
+
+const around = (random: Random, most: number): number => below(random, 2 * most + 1) - most
+
+export const castOf = (world: WorldNumber): Cast => WORLDS[world]
+
+/** The nodes that each world has, before the seed makes them different. */
+export const nodesOf = (world: WorldNumber): ReadonlyArray<NodePlan> => {
+  const names = NAMES.slice(0, WORLDS[world].nodes)
+  return names.map((name, place) => ({
+    name,
+    host: hostOf(place),
+    peers: names.filter((other) => other !== name),
+    options: {},
+    offset: 0,
+    drift: 0
+  }))
+}
+
+/** Clocks are wrong in most worlds, and some nodes call only one other. */
+const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan> => {
+  const isWrong = chance(random, 0.7)
+  const isLine = chance(random, 0.2)
+  return nodesOf(world).map((node, place, all) => ({
+    ...node,
+    peers: isLine ? all.slice(place + 1, place + 2).map(({ name }) => name) : node.peers,
+    offset: isWrong ? around(random, WORLDS[world].offset) : 0,
+    drift: isWrong ? around(random, DRIFT) : 0
+  }))
+}
+
+/** Draws what happens in a world. */
+export const drawPlan = (seed: number, world: WorldNumber): Plan => {
+  const nodes = drawnNodes(world, streamOf(seed, "plan"))
+  const steps = WORLDS[world].actors.flatMap((actor): ReadonlyArray<Step> =>
+    actor.draw({ seed, world, nodes, until: DISTURBED, random: streamOf(seed, `act:${actor.name}`) })
+      .map((step, count) => ({ id: `${actor.name}-${count}`, actor: actor.name, ...step }))
+  )
+  return {
+    seed,
+    world,
+    nodes,
+    steps: steps.toSorted((a, b) => a.at - b.at),
+    until: DISTURBED,
+    healing: HEALING
+  }
+}

@@ -43,6 +43,12 @@ const SEAMS = [
     ],
     instead: "peers are reached through network/connect/Transport.ts"
   },
+  {
+    modules: ["node:worker_threads"],
+    harmless: ["isMainThread", "parentPort", "workerData"],
+    files: ["base/threads.ts"],
+    instead: "threads are started by base/threads.ts"
+  },
   { modules: ["node:timers", "node:timers/promises"], harmless: [], files: [], instead: "timers are in base/turns.ts" },
   { modules: ["node:perf_hooks"], harmless: [], files: [], instead: "monotonic is in base/clock.ts" },
   {

@@ -1,9 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { endWorker } from "../base/endWorker.ts"
+import { Threads } from "../base/threads.ts"
 import { turnOfEventLoop } from "../base/turns.ts"
 import { isSigned, type LinkCheck } from "./signatures.ts"
 
@@ -23,7 +22,6 @@ const WORTH_SHARING = 24
 /** Checks are short-lived: with the usual young generation, a thread would take 30 MB more. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 }
 
-/** The worker's program, compiled beside this file. If the sources run directly, there is none and no worker. */
 const program = new URL("./linkWorker.js", import.meta.url)
 
 const here = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
@@ -53,20 +51,10 @@ const parts = <A>(list: ReadonlyArray<A>, count: number): ReadonlyArray<Readonly
   return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size))
 }
 
-/** Starts a worker; `undefined` without a compiled program. */
-const launchProgram = existsSync(fileURLToPath(program))
-  ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
-  : undefined
-
-/**
- * Opens a pool of `threads` workers, started by the first call. With 0, this thread checks everything. `launch` starts
- * a worker and may throw.
- */
-export const make = (
-  threads: number,
-  launch: (() => Worker) | undefined = launchProgram
-): Effect.Effect<LinkPool, never, Scope.Scope> =>
+/** Opens a pool of `threads` workers, started by the first call. With 0, or without `Threads`, this thread checks all. */
+export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const launch = (yield* Threads)({ program, limits: LIMITS })
     const count = launch === undefined ? 0 : threads
     let workers: ReadonlyArray<Worker> = []
     /** Starts missing workers. Throws if the system refuses one. */

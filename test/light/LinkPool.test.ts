@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads"
 import * as LinkPool from "../../src/light/LinkPool.ts"
 import type { LinkCheck } from "../../src/light/signatures.ts"
 import { registered, updated } from "../support/lightNode.ts"
+import { realThreads, withThreads } from "../support/threads.ts"
 
 const OWNED = registered("d/name", "first")
 const UPDATE = updated("d/name", "second", OWNED)
@@ -37,7 +38,7 @@ const answersOf = (threads: number, launch: (() => Worker) | undefined) =>
   Effect.suspend(() => {
     const { lines, log } = collected()
     return Effect.scoped(Effect.gen(function*() {
-      const pool = yield* LinkPool.make(threads, launch)
+      const pool = yield* LinkPool.make(threads).pipe(withThreads(() => launch))
       const [first, second] = [yield* pool.verify(CHECKS), yield* pool.verify(CHECKS)]
       return { first, second, warnings: lines.length }
     })).pipe(Effect.provide(log))
@@ -49,6 +50,14 @@ describe("LinkPool", () => {
       answersOf(0, undefined),
       (found) => assert.deepStrictEqual(found, { first: TRUTH, second: TRUTH, warnings: 0 })
     ))
+
+  it.live("the program of its threads finds the same", () =>
+    Effect.gen(function*() {
+      const started: Array<string> = []
+      const pool = yield* LinkPool.make(2).pipe(withThreads(realThreads(started)))
+      assert.deepStrictEqual(yield* pool.verify(CHECKS), TRUTH)
+      assert.deepStrictEqual(started, ["linkWorker.js", "linkWorker.js"])
+    }).pipe(Effect.scoped))
 
   it.live("shares the checks among threads", () =>
     Effect.map(answersOf(2, program(ANSWERS)), ({ first, warnings }) => {
@@ -82,7 +91,7 @@ describe("LinkPool", () => {
       return worker
     }
     return Effect.scoped(Effect.gen(function*() {
-      const pool = yield* LinkPool.make(1, launch)
+      const pool = yield* LinkPool.make(1).pipe(withThreads(() => launch))
       yield* pool.verify(CHECKS)
       yield* Effect.promise(() => launched[0]?.terminate() ?? Promise.resolve(0))
       assert.deepStrictEqual(yield* pool.verify(CHECKS), CHECKS.map(() => true))
@@ -97,7 +106,7 @@ describe("LinkPool", () => {
       return program(ANSWERS)()
     }
     return Effect.scoped(Effect.gen(function*() {
-      const pool = yield* LinkPool.make(1, launch)
+      const pool = yield* LinkPool.make(1).pipe(withThreads(() => launch))
       assert.deepStrictEqual(yield* pool.verify(CHECKS), TRUTH)
       yield* pool.rest
       assert.deepStrictEqual(yield* pool.verify(CHECKS), CHECKS.map(() => true))

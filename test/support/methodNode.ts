@@ -51,6 +51,7 @@ import { eventually } from "./eventually.ts"
 import { fillChain } from "./filledChain.ts"
 import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
+import { threadsLayer } from "./threads.ts"
 
 /** The ways to call a method. */
 export interface Calls {
@@ -205,7 +206,7 @@ const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
 })
 
 const readerOf = ({ reader }: MethodNodeOptions, namesFile: string) =>
-  reader === undefined ? ReadThread.layerAbsent : ReadThread.layer({ namesFile, launch: reader })
+  reader === undefined ? ReadThread.layerAbsent : Layer.provide(ReadThread.layer({ namesFile }), threadsLayer(reader))
 
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {

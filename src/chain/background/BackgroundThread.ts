@@ -1,14 +1,10 @@
 import * as Effect from "effect/Effect"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
+import type { LaunchOf } from "../../base/threads.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { type Answer, answerer, type Ask, failureOf } from "./backgroundMessage.ts"
 
-/** The thread's program, compiled beside this file; missing if the sources run directly. */
 const program = new URL("./backgroundWorker.js", import.meta.url)
-
-const hasProgram = existsSync(fileURLToPath(program))
 
 type AnswerTo<Type extends Ask["type"]> = Extract<Answer, { readonly type: Type }>
 
@@ -20,19 +16,21 @@ interface Waiting {
 }
 
 /**
- * The thread with the background chain state, which keeps rules, scripts and commits off the event loop. Without a
- * compiled program, this thread does the work.
+ * The thread with the background chain state, which keeps rules, scripts and commits off the event loop. Without it,
+ * the calling thread does the work.
  */
 export class BackgroundThread {
   readonly #file: string
   readonly #own = answerer()
+  readonly #launch: (() => Worker) | undefined
   #worker: Worker | undefined
   #waiting: Waiting | undefined
   #lost: Error | undefined
 
   /** `file` is the database, for errors. */
-  constructor(file: string) {
+  constructor(file: string, launchOf: LaunchOf) {
     this.#file = file
+    this.#launch = launchOf({ program })
   }
 
   /** Sends a message and waits for its answer. One at a time. Fails if the thread ends before it answers. */
@@ -52,9 +50,9 @@ export class BackgroundThread {
 
   #send(ask: Ask): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (!hasProgram) return resolve(this.#own(ask))
+      if (this.#launch === undefined) return resolve(this.#own(ask))
       if (this.#lost !== undefined) return reject(this.#lost)
-      const worker = this.#worker ??= this.#start()
+      const worker = this.#worker ??= this.#start(this.#launch)
       this.#waiting = { resolve, reject }
       // Keeps the process alive until the answer.
       worker.ref()
@@ -62,8 +60,8 @@ export class BackgroundThread {
     })
   }
 
-  #start(): Worker {
-    const worker = new Worker(program)
+  #start(launch: () => Worker): Worker {
+    const worker = launch()
     const lose = (lost: Error): void => {
       this.#lost ??= lost
       this.#waiting?.reject(lost)

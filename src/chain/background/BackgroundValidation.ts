@@ -3,6 +3,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { monotonic } from "../../base/clock.ts"
 import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
+import { Threads } from "../../base/threads.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
@@ -68,7 +69,7 @@ export const make = (
     const opened = (base: BegunWith, times: Uint32Array) =>
       Effect.gen(function*() {
         const thread = yield* Effect.acquireRelease(
-          Effect.sync(() => new BackgroundThread(backgroundFile(own))),
+          Effect.map(Threads, (launchOf) => new BackgroundThread(backgroundFile(own), launchOf)),
           (thread) => thread.end
         )
         const directory = backgroundDirectory(own)

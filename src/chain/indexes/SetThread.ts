@@ -1,26 +1,24 @@
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
+import type { LaunchOf } from "../../base/threads.ts"
 import { type SettledBlocks, settler, type ToSetThread } from "./setChanges.ts"
 
-/** The thread's program, compiled beside this file; missing if the sources run directly. */
 const program = new URL("./setWorker.js", import.meta.url)
-
-const hasProgram = existsSync(fileURLToPath(program))
 
 interface Waiting {
   readonly resolve: (settled: SettledBlocks) => void
   readonly reject: (lost: Error) => void
 }
 
-/**
- * A thread that applies batches to a set, in order, started by the first one. Without a compiled program, this thread
- * does the work at once.
- */
+/** A thread that applies batches to a set, in order, started by the first one. Without it, this thread does so at once. */
 export class SetThread {
   #worker: Worker | undefined
   readonly #waiting: Array<Waiting> = []
   readonly #own = settler()
+  readonly #launch: (() => Worker) | undefined
+
+  constructor(launchOf: LaunchOf) {
+    this.#launch = launchOf({ program })
+  }
 
   get isRunning(): boolean {
     return this.#worker !== undefined
@@ -29,8 +27,8 @@ export class SetThread {
   /** Rejects if the thread ends before it answers. */
   settle(batch: ToSetThread): Promise<SettledBlocks> {
     return new Promise((resolve, reject) => {
-      if (!hasProgram) return resolve(this.#own(batch))
-      const worker = this.#worker ??= this.#start()
+      if (this.#launch === undefined) return resolve(this.#own(batch))
+      const worker = this.#worker ??= this.#start(this.#launch)
       this.#waiting.push({ resolve, reject })
       // Keeps the process alive until the answer.
       worker.ref()
@@ -39,8 +37,8 @@ export class SetThread {
     })
   }
 
-  #start(): Worker {
-    const worker = new Worker(program)
+  #start(launch: () => Worker): Worker {
+    const worker = launch()
     const lose = (lost: Error): void => {
       // The end of an earlier thread may be reported after the next one started.
       if (this.#worker !== worker) return

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { monotonic } from "../../base/clock.ts"
+import { Threads } from "../../base/threads.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import type { SettledBlocks, ToSetThread } from "./setChanges.ts"
 import { SetThread } from "./SetThread.ts"
@@ -37,7 +38,7 @@ const REST_MS = 10_000
 export const makeAside = (file: string): Effect.Effect<Aside, never, Scope.Scope> =>
   Effect.gen(function*() {
     const run = Runtime.runPromiseExit(yield* Effect.runtime())
-    const thread = new SetThread()
+    const thread = new SetThread(yield* Threads)
     const turns: Array<Promise<void>> = []
     let failure: Cause.Cause<StorageFailure> | undefined
     let usedAt = 0

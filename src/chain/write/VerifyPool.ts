@@ -1,11 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { endWorker } from "../../base/endWorker.ts"
 import { withoutSpan } from "../../base/spans.ts"
+import { Threads } from "../../base/threads.ts"
 import { slice, turnOfEventLoop } from "../../base/turns.ts"
 import type { ScriptCheck } from "../../consensus/view.ts"
 import type { Steps } from "../../protocol/steps.ts"
@@ -78,6 +77,7 @@ const cut = function*(work: Chunk): Iterable<{ readonly chunk: Chunk; readonly i
  */
 class Hand {
   private worker: Worker | undefined
+  private readonly launch: () => Worker
   private readonly lose: (lost: Error) => void
   private lost: Error | undefined
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
@@ -89,7 +89,8 @@ class Hand {
   private hasBatch = false
 
   /** `onLost` is called once with the reason if the worker ends by itself. */
-  constructor(onLost: (lost: Error) => void) {
+  constructor(launch: () => Worker, onLost: (lost: Error) => void) {
+    this.launch = launch
     this.lose = (lost) => {
       if (this.lost !== undefined) return
       this.lost = lost
@@ -99,7 +100,7 @@ class Hand {
   }
 
   private start(): Worker {
-    const worker = new Worker(program, { resourceLimits: LIMITS })
+    const worker = this.launch()
     /** A resting thread may end, as another takes its place. */
     const lose = (lost: Error): void => {
       if (this.worker === worker) this.lose(lost)
@@ -257,22 +258,24 @@ class Batch implements VerifyBatch {
   })
 }
 
-/** The worker's program, compiled beside this file. If the sources run directly, there is none and no worker. */
 const program = new URL("./verifyWorker.js", import.meta.url)
 
-/** Opens a pool of `threads` workers, each started on demand. With 0, this thread checks everything. */
+/** Opens a pool of `threads` workers, each started on demand. With 0, or without `Threads`, this thread checks everything. */
 export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
+    const launch = (yield* Threads)({ program, limits: LIMITS })
     const hands = yield* Effect.acquireRelease(
       Effect.sync(() => {
-        const count = existsSync(fileURLToPath(program)) ? threads : 0
-        return Array.from({ length: count }, () =>
-          new Hand((lost) =>
-            void log(Effect.logError("script verification worker exited", { reason: lost.message }))
-          ))
+        if (launch === undefined) return []
+        return Array.from({ length: threads }, () =>
+          new Hand(launch, (lost) =>
+            void log(Effect.logError("script verification worker exited", { reason: lost.message }))))
       }),
-      (hands) => Effect.promise(() => Promise.all(hands.map((hand) => hand.end())))
+      (hands) =>
+        Effect.promise(() =>
+          Promise.all(hands.map((hand) => hand.end()))
+        )
     )
     if (hands.length > 0) {
       const rest = Effect.promise(() => Promise.all(hands.map((hand) => hand.rest())))

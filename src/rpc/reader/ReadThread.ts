@@ -5,11 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { monotonic } from "../../base/clock.ts"
 import { endWorker } from "../../base/endWorker.ts"
+import { Threads } from "../../base/threads.ts"
 import { afterDelay, cancelTimer, type Timer } from "../../base/turns.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { RpcError } from "../method/RpcError.ts"
@@ -57,7 +56,6 @@ export class ReadThread extends Context.Tag("svcd/ReadThread")<ReadThread, {
   ) => Effect.Effect<JobResults[J["type"]], RpcError | NotRead>
 }>() {}
 
-/** Compiled beside this file. Does not exist if the sources run directly. */
 const program = new URL("./readWorker.js", import.meta.url)
 
 const LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 }
@@ -73,8 +71,6 @@ const MOST_JOBS = 32
 
 export interface ReadThreadOptions {
   readonly namesFile: string
-  /** By default with the compiled program, if there is one. */
-  readonly launch?: (() => Worker) | undefined
   /** Milliseconds, as `IDLE` and `PAUSE`. */
   readonly idle?: number
   readonly pause?: number
@@ -262,22 +258,18 @@ export const layerAbsent: Layer.Layer<ReadThread> = Layer.succeed(ReadThread, {
   read: () => new NotRead({ reason: "there is no read thread" })
 })
 
-const compiled = existsSync(fileURLToPath(program))
-  ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
-  : undefined
-
-/** Without a compiled program, there is no thread. */
-export const layer = (options: ReadThreadOptions): Layer.Layer<ReadThread> => {
-  const { launch = compiled } = options
-  if (launch === undefined) return layerAbsent
-  return Layer.scoped(
-    ReadThread,
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => new Reader(launch, options)),
-        (reader) => Effect.promise(() => reader.close())
-      ),
-      (reader) => service(reader, options)
+export const layer = (options: ReadThreadOptions): Layer.Layer<ReadThread> =>
+  Layer.unwrapEffect(Effect.map(Threads, (launchOf) => {
+    const launch = launchOf({ program, limits: LIMITS })
+    if (launch === undefined) return layerAbsent
+    return Layer.scoped(
+      ReadThread,
+      Effect.map(
+        Effect.acquireRelease(
+          Effect.sync(() => new Reader(launch, options)),
+          (reader) => Effect.promise(() => reader.close())
+        ),
+        (reader) => service(reader, options)
+      )
     )
-  )
-}
+  }))

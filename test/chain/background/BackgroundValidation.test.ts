@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, type Scope } from "effect"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { noThreads } from "../../../src/base/threads.ts"
 import { SnapshotWriter } from "../../../src/chain/snapshot/SnapshotWriter.ts"
 import { CoinStats } from "../../../src/chain/state/coinStats.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
@@ -25,6 +26,7 @@ import {
   saltOf,
   text
 } from "../../support/regtest.ts"
+import { realThreads, withThreads } from "../../support/threads.ts"
 import { allBlocks } from "../../support/twoBranches.ts"
 
 const BASE = 135
@@ -235,19 +237,25 @@ describe("the blocks below the base of a snapshot", () => {
     60_000
   )
 
-  it.scoped("begin at the node's own chain state, if that is on the way", () =>
-    Effect.gen(function*() {
-      const at = yield* place(good)
-      yield* onNode(at, (chain) =>
-        Effect.gen(function*() {
-          yield* chain.sink.deliver(at.blocks.slice(1, 81), false)
-          yield* load(chain, at)
-          yield* progressIs(chain, 80)
-          yield* chain.sink.deliver(at.blocks.slice(81, BASE + 1), false)
-          yield* isValidated(chain)
-          assert.deepStrictEqual(yield* coinState(chain), yield* expected)
-        }))
-    }))
+  it.scoped.each([false, true])(
+    "begin at the node's own chain state, if that is on the way; thread: %s",
+    (isThread) => {
+      const started: Array<string> = []
+      return Effect.gen(function*() {
+        const at = yield* place(good)
+        yield* onNode(at, (chain) =>
+          Effect.gen(function*() {
+            yield* chain.sink.deliver(at.blocks.slice(1, 81), false)
+            yield* load(chain, at)
+            yield* progressIs(chain, 80)
+            yield* chain.sink.deliver(at.blocks.slice(81, BASE + 1), false)
+            yield* isValidated(chain)
+            assert.deepStrictEqual(yield* coinState(chain), yield* expected)
+          }))
+        assert.deepStrictEqual(started, isThread ? ["backgroundWorker.js"] : [])
+      }).pipe(withThreads(isThread ? realThreads(started) : noThreads))
+    }
+  )
 })
 
 /** The end of a node: its message. */

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck } from "effect"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { makeAside } from "../../../src/chain/indexes/aside.ts"
 import { DIGEST_BYTES, EMPTY_SET, SET_BYTES, settleBlocks, settler } from "../../../src/chain/indexes/setChanges.ts"
+import { SetThread } from "../../../src/chain/indexes/SetThread.ts"
 import { MuHash } from "../../../src/protocol/muhash.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { bytesOf } from "../../support/bytes.ts"
+import { realThreads } from "../../support/threads.ts"
 
 interface Changes {
   readonly added: ReadonlyArray<Uint8Array>
@@ -85,16 +85,10 @@ describe("batches that wait for the thread", () => {
     }))
 })
 
-// A thread runs compiled code only. Without a build, this test is skipped.
-const BUILT = new URL("../../../build/src/chain/indexes/SetThread.js", import.meta.url)
-
-type Thread = typeof import("../../../src/chain/indexes/SetThread.ts")
-
-describe.skipIf(!existsSync(fileURLToPath(BUILT)))("the thread", () => {
+describe("the thread", () => {
   it.effect("answers as this thread does, and starts again after its end", () =>
     Effect.promise(async () => {
-      const { SetThread }: Thread = await import(/* @vite-ignore */ BUILT.href)
-      const thread = new SetThread()
+      const thread = new SetThread(realThreads())
       const settle = settler()
       // The thread takes the bytes of a batch over.
       const handed = () => [

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads"
 import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as Reader from "../../../src/rpc/reader/ReadThread.ts"
 import { eventually, inTime } from "../../support/eventually.ts"
+import { threadsLayer } from "../../support/threads.ts"
 import { logged, SCAN } from "./threads.ts"
 
 /** A thread with a program of its own, which gets each message after the first statement. */
@@ -18,12 +19,19 @@ const program = (onMessage: string, workerData?: unknown): () => Worker => () =>
   )
 
 describe("a read thread", () => {
+  interface Given extends Partial<Reader.ReadThreadOptions> {
+    readonly launch: () => Worker
+  }
+
+  const layerOf = ({ launch, ...options }: Given) =>
+    Layer.provide(Reader.layer({ namesFile: "names.db", ...options }), threadsLayer(launch))
+
   const withReader = <A, E>(
-    options: Partial<Reader.ReadThreadOptions>,
+    options: Given,
     use: (reader: typeof Reader.ReadThread.Service) => Effect.Effect<A, E, Scope.Scope>
   ) =>
     Effect.scoped(Effect.flatMap(Reader.ReadThread, use)).pipe(
-      Effect.provide(Reader.layer({ namesFile: "names.db", ...options }))
+      Effect.provide(layerOf(options))
     )
 
   const BEGINS = "parentPort.postMessage({ type: 'begun', id: message.id });"
@@ -121,7 +129,7 @@ describe("a read thread", () => {
           { eval: true, workerData: state.buffer }
         ).on("exit", () => void ended++)
       const scope = yield* Scope.make()
-      const context = yield* Scope.extend(Layer.build(Reader.layer({ namesFile: "names.db", launch, idle: 1 })), scope)
+      const context = yield* Scope.extend(Layer.build(layerOf({ launch, idle: 1 })), scope)
       const reader = yield* Effect.provide(Reader.ReadThread, context)
       assert.strictEqual((yield* reader.read(SCAN)).count, 7)
       yield* eventually("the thread is told to end", () => Atomics.load(state, 0) === 1)
@@ -139,7 +147,7 @@ describe("a read thread", () => {
       let ended = 0
       const launch = () => program(BEGINS)().on("exit", () => void ended++)
       const scope = yield* Scope.make()
-      const context = yield* Scope.extend(Layer.build(Reader.layer({ namesFile: "names.db", launch })), scope)
+      const context = yield* Scope.extend(Layer.build(layerOf({ launch })), scope)
       const reader = yield* Effect.provide(Reader.ReadThread, context)
       const running = yield* Effect.fork(Effect.flip(reader.read(SCAN)))
       yield* Effect.scoped(reader.begin(SCAN))

@@ -62,7 +62,7 @@ const isAnswer = (query: Uint8Array, answer: Uint8Array): boolean => {
 
 const run = (messages: number, seed: number) =>
   Effect.gen(function*() {
-    const { cached, respond } = yield* Responder
+    const { atOnce, respond } = yield* Responder
     const random = seeded(seed)
     const tally: Record<string, number> = {}
     let slowest = 0
@@ -73,7 +73,7 @@ const run = (messages: number, seed: number) =>
       const client: DnsClient = { transport, address: "127.0.0.1", port: 4_000 }
       const once = Effect.suspend(() => {
         const start = performance.now()
-        const kept = cached(query, client)
+        const kept = atOnce(query, client)
         const made = kept === undefined
           ? respond(query, client)
           : Effect.succeed({ _tag: "Message" as const, bytes: kept })

@@ -11,7 +11,7 @@ import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import type { SyncReport } from "../../src/light/syncReport.ts"
 import { SyncReporter } from "../../src/light/SyncReporter.ts"
 import { CommitSignal } from "../../src/names/CommitSignal.ts"
-import { NameDb } from "../../src/names/NameDb.ts"
+import { NameDb, type NameEntry } from "../../src/names/NameDb.ts"
 import { EMPTY } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { askWhile } from "../../test/support/askNames.ts"
@@ -34,22 +34,27 @@ const REPORT: SyncReport = {
   secondsLeft: 0
 }
 
-const answersOf = (valueOf: ValueOf) =>
-  Layer.mock(NameAnswers, {
+const answersOf = (valueOf: ValueOf) => {
+  const recordOf = (name: string): NameEntry | undefined => {
+    const value = valueOf(name)
+    if (value === undefined) return undefined
+    const place = { height: HEIGHT, txid: EMPTY, vout: 0, address: EMPTY, op: "name_update", amount: 0 } as const
+    return { name: Buffer.from(name, "latin1"), value: Buffer.from(value, "latin1"), ...place }
+  }
+  return Layer.mock(NameAnswers, {
     fromWindow: () => false,
-    recent: () => undefined,
+    atOnce: (name) => ({ record: recordOf(name), tipHeight: HEIGHT }),
     proofOfAbsence: () => "full",
     resolve: (name) =>
       Effect.sync(() => {
-        const value = valueOf(Buffer.from(name).toString("latin1"))
-        if (value === undefined) return undefined
-        const place = { height: HEIGHT, txid: EMPTY, vout: 0, address: EMPTY, op: "name_update", amount: 0 } as const
-        return { record: { name, value: Buffer.from(value, "latin1"), ...place }, proof: "full" as const }
+        const record = recordOf(Buffer.from(name).toString("latin1"))
+        return record && { record, proof: "full" as const }
       }),
     height: Effect.succeed(HEIGHT),
     complete: Effect.succeed(true),
     ask: askWhile(() => true)
   })
+}
 
 /** A responder of the one zone that counts nothing. */
 export const PLAIN_RESPONDER: Responder.ResponderOptions = {
@@ -86,7 +91,7 @@ export const memoryResponder = ({ forwarder, signer, valueOf }: MemoryNode): Lay
     Layer.provide(Layer.mock(SyncReporter, { report: Effect.succeed(REPORT) })),
     Layer.provide(Layer.mock(NameDb, {
       commits: Effect.succeed(new CommitSignal()),
-      recent: () => undefined,
+      atOnce: () => undefined,
       follower: {
         name: "names",
         cursor: Effect.succeed(undefined),

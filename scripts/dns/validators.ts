@@ -85,11 +85,11 @@ const textOf = ({ name, type }: RandomQuestion): string => `${wireNameText(name)
 const CLIENT: DnsClient = { transport: "tcp", address: "127.0.0.1", port: 5_353 }
 
 /** svcd's own answer, whole: asked in the same process, as resolvers ask it over UDP. */
-const ownAsk = ({ cached, respond }: typeof Responder.Service, runtime: Runtime.Runtime<never>): Ask => {
+const ownAsk = ({ atOnce, respond }: typeof Responder.Service, runtime: Runtime.Runtime<never>): Ask => {
   const run = Runtime.runPromise(runtime)
   return async (question) => {
     const query = queryFor(question, 1)
-    const kept = cached(query, CLIENT)
+    const kept = atOnce(query, CLIENT)
     if (kept !== undefined) return readMessage(kept)
     const reply = await run(respond(query, CLIENT))
     return reply._tag === "Message" ? readMessage(reply.bytes) : undefined

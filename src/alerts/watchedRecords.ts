@@ -24,10 +24,10 @@ export const expiringRecordOf = (
   name: Bytes
 ): Effect.Effect<ExpiringRecord | undefined, StorageFailure> =>
   Effect.suspend(() => {
-    const known = names.recent(nameKey(name))?.record
+    const known = names.atOnce(nameKey(name))
     return known === undefined
       ? Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
-      : Effect.succeed(known)
+      : Effect.succeed(known.record)
   })
 
 /** The records of the watched names, the first to expire first. After a block, only changed ones are read. */

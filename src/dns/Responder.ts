@@ -10,7 +10,9 @@ import type { NameAnswers } from "../light/NameAnswers.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { Millis } from "../protocol/keys.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
+import type { KeptAnswer } from "./AnswerCache.ts"
 import { chaosAnswer } from "./chaos.ts"
 import { makeCookies } from "./cookies.ts"
 import type { DnsClient, DnsReply } from "./exchange.ts"
@@ -19,8 +21,9 @@ import type { DnsQuery } from "./query.ts"
 import { answerBody, emptyBody, EXTENDED_ERRORS, type ExtendedError, fitted, optFor } from "./reply.ts"
 import { notReadyText, syncFacts } from "./syncText.ts"
 import { CLASSES, META_TYPES, type RcodeName } from "./wire/codes.ts"
-import { readQuery } from "./wire/readQuery.ts"
+import { type QueryFault, readQuery } from "./wire/readQuery.ts"
 import type { ResponseBody } from "./wire/response.ts"
+import { WorkBudget } from "./WorkBudget.ts"
 import { makeZoneAnswers, type ServedZone, type ZoneAnswersOptions } from "./zoneAnswers.ts"
 import type { DnsNotReady } from "./zones.ts"
 
@@ -28,8 +31,8 @@ export type { DnsClient, DnsReply }
 
 /** One DNS message in, its answer out, whatever the transport. */
 export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
-  /** The answer if it is in the cache, with id, letters and flags of this query; else `undefined`: `respond` has to work. */
-  readonly cached: (query: Bytes, client: DnsClient) => Bytes | undefined
+  /** The answer if it is in the cache, or can be made without a fiber now; else `undefined`: `respond` has to work. */
+  readonly atOnce: (query: Bytes, client: DnsClient) => Bytes | undefined
   /** Never fails: every fault is an answer. */
   readonly respond: (query: Bytes, client: DnsClient) => Effect.Effect<DnsReply>
   /** Whether a cookie of this server shows that the client has its address. For times of load, as `badCookie`. */
@@ -70,8 +73,115 @@ const bare = (query: DnsQuery, rcode: RcodeName, error?: ExtendedError): Said =>
 
 const cutError = (isCut: boolean): ExtendedError | undefined => isCut ? CUT : undefined
 
+/** Whether nothing but the names of a zone decides the answer. */
+const isPlain = ({ edns, question: { class: asked, type }, tsigAt }: DnsQuery): boolean =>
+  asked === CLASSES.IN && tsigAt === undefined && (edns === undefined || edns.version === 0) &&
+  type !== META_TYPES.AXFR && type !== META_TYPES.IXFR
+
 const isForTransfers = ({ question: { type }, tsigAt }: DnsQuery): boolean =>
   tsigAt !== undefined || type === META_TYPES.AXFR || type === META_TYPES.IXFR
+
+/** Messages to clients, with their cookies, and who may have recursion. */
+const makeMessages = (
+  { counters, forwarder, serverId }: Pick<ResponderOptions, "counters" | "forwarder" | "serverId">,
+  now: () => Millis
+) => {
+  const cookies = makeCookies()
+  const cookieFacts = ({ address }: DnsClient) => ({ address, now: now() / 1000 })
+  const cookie = (given: Bytes, client: DnsClient): Bytes => cookies.fresh(given, cookieFacts(client))
+
+  const isRecursive = ({ wantsRecursion }: DnsQuery, client: DnsClient): boolean =>
+    wantsRecursion && forwarder?.serves(client) === true
+
+  const messageFor = (
+    query: Pick<DnsQuery, "bytes" | "edns" | "questionEnd">,
+    client: DnsClient,
+    said: Said
+  ): Bytes => {
+    const { body, error, rcode } = said
+    counters.answered(rcode)
+    const opt = optFor(query, client, { rcode, error, serverId, cookie })
+    return fitted(query, client, { body, opt, isRecursive: forwarder?.serves(client) === true })
+  }
+
+  const fault = (bytes: Bytes, client: DnsClient, { questionEnd, rcode }: QueryFault): Bytes => {
+    const query = { bytes, questionEnd, edns: undefined }
+    return messageFor(query, client, { rcode, body: emptyBody(query, rcode) })
+  }
+
+  const isProved = (bytes: Bytes, client: DnsClient): boolean => {
+    const read = readQuery(bytes)
+    const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
+    return given !== undefined && cookies.isValid(given, cookieFacts(client))
+  }
+
+  const badCookie = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
+    const read = readQuery(bytes)
+    const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
+    if (read._tag !== "Query" || given === undefined || cookies.isValid(given, cookieFacts(client))) return undefined
+    return messageFor(read.query, client, bare(read.query, "BADCOOKIE"))
+  }
+
+  return { isRecursive, messageFor, fault, isProved, badCookie }
+}
+
+interface AtOnceParts {
+  readonly answers: Effect.Effect.Success<ReturnType<typeof makeZoneAnswers>>
+  readonly messages: ReturnType<typeof makeMessages>
+  readonly counters: DnsCounters
+}
+
+/** Answers without a fiber: from the cache, and from names that can be read now. */
+const makeAtOnce = ({ answers, counters, messages: { fault, isRecursive, messageFor } }: AtOnceParts) => {
+  const budget = new WorkBudget()
+
+  /** The message of an answer of the zones, unless other servers complete it. */
+  const ownMessage = (query: DnsQuery, client: DnsClient, found: KeptAnswer): Bytes | undefined =>
+    found.isOpen && isRecursive(query, client)
+      ? undefined
+      : messageFor(query, client, { ...found, error: cutError(found.isCut) })
+
+  /** An answer that is not in the cache, while there is time for it in this turn of the event loop. */
+  const madeAtOnce = (query: DnsQuery, client: DnsClient): Bytes | undefined => {
+    const zone = answers.zoneOf(query.question.name)
+    if (zone === undefined) {
+      return isRecursive(query, client) ? undefined : messageFor(query, client, bare(query, "REFUSED"))
+    }
+    if (budget.isSpent) return undefined
+    const begun = monotonic()
+    let found: KeptAnswer | undefined
+    try {
+      found = answers.madeAtOnce(zone, query, client)
+    } catch {
+      // `respond` meets the same defect, and reports it.
+    }
+    const milliseconds = monotonic() - begun
+    budget.spend(milliseconds)
+    const message = found && ownMessage(query, client, found)
+    if (message !== undefined) counters.took(milliseconds / 1000)
+    return message
+  }
+
+  const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
+    const read = readQuery(bytes)
+    if (read._tag === "Fault") return fault(bytes, client, read)
+    if (read._tag === "Drop" || !isPlain(read.query)) return undefined
+    const { query } = read
+    const kept = answers.kept(query)
+    if (kept === undefined) return madeAtOnce(query, client)
+    const message = ownMessage(query, client, kept)
+    if (message !== undefined) counters.cacheHit()
+    return message
+  }
+
+  /** As `atOnce`, in a later turn of the event loop, for a question that only lacks time in this one. */
+  const madeInTurn = (query: DnsQuery, client: DnsClient): Effect.Effect<Bytes | undefined> =>
+    budget.isSpent && isPlain(query)
+      ? Effect.map(budget.free, () => madeAtOnce(query, client))
+      : Effect.succeed(undefined)
+
+  return { atOnce, madeInTurn }
+}
 
 const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service, never, Parts | Scope.Scope> =>
   Effect.gen(function*() {
@@ -80,35 +190,9 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
     const { doubts } = yield* DataHealth
     const answers = yield* makeZoneAnswers(options)
     const clock = yield* Effect.clock
-    const cookies = makeCookies()
-    const cookieFacts = ({ address }: DnsClient) => ({ address, now: clock.unsafeCurrentTimeMillis() / 1000 })
-    const cookie = (given: Bytes, client: DnsClient): Bytes => cookies.fresh(given, cookieFacts(client))
-
-    const messageFor = (
-      query: Pick<DnsQuery, "bytes" | "edns" | "questionEnd">,
-      client: DnsClient,
-      said: Said
-    ): Bytes => {
-      const { body, error, rcode } = said
-      counters.answered(rcode)
-      const opt = optFor(query, client, { rcode, error, serverId, cookie })
-      return fitted(query, client, { body, opt, isRecursive: forwarder?.serves(client) === true })
-    }
-
-    const isRecursive = ({ wantsRecursion }: DnsQuery, client: DnsClient): boolean =>
-      wantsRecursion && forwarder?.serves(client) === true
-
-    const cached = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
-      const read = readQuery(bytes)
-      if (read._tag !== "Query") return undefined
-      const { query } = read
-      if (query.tsigAt !== undefined || query.question.class !== CLASSES.IN) return undefined
-      if (query.edns !== undefined && query.edns.version !== 0) return undefined
-      const kept = answers.kept(query)
-      if (kept === undefined || (kept.isOpen && isRecursive(query, client))) return undefined
-      counters.cacheHit()
-      return messageFor(query, client, { ...kept, error: cutError(kept.isCut) })
-    }
+    const messages = makeMessages(options, () => clock.unsafeCurrentTimeMillis())
+    const { badCookie, fault, isProved, isRecursive, messageFor } = messages
+    const { atOnce, madeInTurn } = makeAtOnce({ answers, messages, counters })
 
     /** No progress repairs doubtful data by itself, so it is not called a sync. */
     const notReady = (why: DnsNotReady): Effect.Effect<ExtendedError> =>
@@ -182,23 +266,25 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
       )
     }
 
+    const answered = (query: DnsQuery, client: DnsClient): Effect.Effect<DnsReply> =>
+      Effect.flatMap(madeInTurn(query, client), (made) => {
+        if (made !== undefined) return Effect.succeed({ _tag: "Message", bytes: made })
+        const begun = monotonic()
+        return Effect.map(say(query, client), (said) => {
+          counters.took((monotonic() - begun) / 1000)
+          return { _tag: "Message", bytes: messageFor(query, client, said) }
+        })
+      })
+
     const respond = (bytes: Bytes, client: DnsClient): Effect.Effect<DnsReply> =>
       Effect.suspend(() => {
         const read = readQuery(bytes)
         if (read._tag === "Drop") {
           return Effect.succeed({ ...read, reason: read.reason === "short" ? "short" : "answer" })
         }
-        if (read._tag === "Fault") {
-          const query = { bytes, questionEnd: read.questionEnd, edns: undefined }
-          const said = { rcode: read.rcode, body: emptyBody(query, read.rcode) }
-          return Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, said) })
-        }
+        if (read._tag === "Fault") return Effect.succeed({ _tag: "Message", bytes: fault(bytes, client, read) })
         const { query } = read
-        const begun = monotonic()
-        const answer = Effect.map(say(query, client), (said): DnsReply => {
-          counters.took((monotonic() - begun) / 1000)
-          return { _tag: "Message", bytes: messageFor(query, client, said) }
-        })
+        const answer = answered(query, client)
         if (!isForTransfers(query)) return answer
         if (transfers !== undefined) return transfers.take(query, client, answer)
         return query.tsigAt === undefined
@@ -206,20 +292,7 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
           : Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, bare(query, "NOTAUTH")) })
       })
 
-    const isProved = (bytes: Bytes, client: DnsClient): boolean => {
-      const read = readQuery(bytes)
-      const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
-      return given !== undefined && cookies.isValid(given, cookieFacts(client))
-    }
-
-    const badCookie = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
-      const read = readQuery(bytes)
-      const given = read._tag === "Query" ? read.query.edns?.cookie : undefined
-      if (read._tag !== "Query" || given === undefined || cookies.isValid(given, cookieFacts(client))) return undefined
-      return messageFor(read.query, client, bare(read.query, "BADCOOKIE"))
-    }
-
-    return Responder.of({ cached, respond, isProved, badCookie })
+    return Responder.of({ atOnce, respond, isProved, badCookie })
   }).pipe(Effect.annotateLogs("subsystem", "dns"))
 
 export const layer = (options: ResponderOptions): Layer.Layer<Responder, never, Parts> =>

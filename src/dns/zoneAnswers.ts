@@ -17,7 +17,7 @@ import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
 import { type Apex, makeApex, SECONDS, soaSet } from "./zone/apex.ts"
 import { BIT_ORIGIN } from "./zone/suffix.ts"
-import { makeZones, type ZoneFailure } from "./zones.ts"
+import { type DatedAnswer, makeZones, type ZoneFailure, type ZoneQuestion } from "./zones.ts"
 import { makeZoneWatch } from "./zoneWatch.ts"
 
 export interface ZoneAnswersOptions {
@@ -70,6 +70,14 @@ const unsigned = (answer: DnsAnswer): DnsAnswer => {
   return { ...answer, answer: bare(answer.answer), authority: bare(authority), additional: bare(additional) }
 }
 
+/** A question for one of the zones, and the number of changes before its names are read. */
+interface ZoneWork {
+  readonly zone: ServedZone
+  readonly query: DnsQuery
+  readonly asked: ZoneQuestion
+  readonly moment: number
+}
+
 /** What the zones of the node answer, made once for all who ask the same. */
 export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
   Effect.gen(function*() {
@@ -80,7 +88,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     const { counters, requireProof, signer } = options
     const cache = new AnswerCache(options.cacheBytes ?? CACHE_BYTES)
     const watch = yield* makeZoneWatch({ cache, answers, part, commits })
-    const zones = makeZones({ answers, params, requireProof })
+    const zones = makeZones({ answers, params, requireProof, mayDenyAt: watch.mayDenyAt })
     const served = zonesServed(options)
     let generation = signer?.generation()
 
@@ -139,34 +147,51 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       return found && renewed(query, found)
     }
 
+    const worked = (zone: ServedZone, query: DnsQuery, client: DnsClient): ZoneWork => ({
+      moment: noteChanges(),
+      zone,
+      query,
+      asked: { apex: zone.apex(), question: query.question, choices: choicesOf(query, zone, client) }
+    })
+
+    /** Writes and keeps an answer. */
+    const finished = (
+      { asked: { apex, choices, question }, moment, query, zone }: ZoneWork,
+      { answer, denies, from, to }: DatedAnswer
+    ): KeptAnswer => {
+      const { body, soaBytes } = answerBody(query, answer, choices.proof ? zone.signer : undefined)
+      const found: KeptAnswer = {
+        body,
+        rcode: answer.rcode,
+        isCut: answer.isCut,
+        isOpen: isOpen(answer),
+        denies,
+        soaBytes,
+        soaSerial: apex.soa.serial,
+        sources: answer.sources,
+        moment,
+        from,
+        to
+      }
+      if (!isShortOverUdp(question.type) && !hasSoa(answer)) {
+        cache.put(keyOf(query), found)
+        counters.cacheBytes(cache.bytes)
+      }
+      return found
+    }
+
     const made = (zone: ServedZone, query: DnsQuery, client: DnsClient): Effect.Effect<KeptAnswer, ZoneFailure> =>
       Effect.suspend(() => {
-        const moment = noteChanges()
-        const apex = zone.apex()
-        const choices = choicesOf(query, zone, client)
-        const { question } = query
-        return Effect.map(zones.answer({ apex, question, choices }), ({ answer, denies, from, to }) => {
-          const { body, soaBytes } = answerBody(query, answer, choices.proof ? zone.signer : undefined)
-          const found: KeptAnswer = {
-            body,
-            rcode: answer.rcode,
-            isCut: answer.isCut,
-            isOpen: isOpen(answer),
-            denies,
-            soaBytes,
-            soaSerial: apex.soa.serial,
-            sources: answer.sources,
-            moment,
-            from,
-            to
-          }
-          if (!isShortOverUdp(question.type) && !hasSoa(answer)) {
-            cache.put(keyOf(query), found)
-            counters.cacheBytes(cache.bytes)
-          }
-          return found
-        })
+        const work = worked(zone, query, client)
+        return Effect.map(zones.answer(work.asked), (dated) => finished(work, dated))
       })
+
+    /** The same without a fiber; `undefined` where `made` has to find or to say more. */
+    const madeAtOnce = (zone: ServedZone, query: DnsQuery, client: DnsClient): KeptAnswer | undefined => {
+      const work = worked(zone, query, client)
+      const dated = zones.answerAtOnce(work.asked)
+      return dated && finished(work, dated)
+    }
 
     /** For the forwarder, which asks about one name after another. */
     const ownAnswers = (
@@ -188,5 +213,5 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     /** For completed answers, where only sets of signed zones have `signs`. */
     const signerFor = (query: DnsQuery): ZoneSigner | undefined => wantsProof(query) ? signer : undefined
 
-    return { zoneOf, kept, made, ownAnswers, signerFor }
+    return { zoneOf, kept, made, madeAtOnce, ownAnswers, signerFor }
   })

@@ -1,6 +1,10 @@
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { withoutSpan } from "../base/spans.ts"
+import { nextTurn } from "../base/turns.ts"
 import type { LightNode } from "../light/LightPart.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { CommitSignal } from "../names/CommitSignal.ts"
@@ -18,6 +22,8 @@ export interface ZoneWatch {
   /** Counts the changes so far, and tells the cache about new ones. */
   readonly moment: () => number
   readonly state: () => ZoneMoment
+  /** Whether a name that is missing at this height does not exist. Looks once in a turn of the event loop. */
+  readonly mayDenyAt: (tipHeight: Height) => boolean
 }
 
 export interface ZoneWatchOptions {
@@ -85,6 +91,27 @@ export const makeZoneWatch = (
     )
     yield* Effect.ignore(read)
     yield* Effect.forkScoped(withoutSpan(follow))
-    // In a window each block begins the cache again.
-    return { moment: now, state: () => ({ height: light === undefined ? height : undefined, mayDeny }) }
+    const fork = Runtime.runFork(yield* Effect.runtime<never>())
+    let isKnown = false
+    let isComplete = false
+    /** Names that wait for a block are not complete now. */
+    const completeNow = (): boolean => {
+      if (isKnown) return isComplete
+      const look = fork(Effect.orElseSucceed(answers.complete, () => false))
+      const exit = look.unsafePoll()
+      if (exit === null) look.unsafeInterruptAsFork(FiberId.none)
+      isComplete = exit !== null && Exit.isSuccess(exit) && exit.value
+      isKnown = true
+      nextTurn(() => {
+        isKnown = false
+      })
+      return isComplete
+    }
+
+    return {
+      moment: now,
+      // In a window each block begins the cache again.
+      state: () => ({ height: light === undefined ? height : undefined, mayDeny }),
+      mayDenyAt: (tipHeight) => mayDeny && tipHeight === height && completeNow()
+    }
   })

@@ -34,9 +34,11 @@ export interface ZoneQuestion {
 }
 
 export interface ZonesOptions {
-  readonly answers: Pick<typeof NameAnswers.Service, "ask" | "height" | "proofOfAbsence" | "recent" | "resolve">
+  readonly answers: Pick<typeof NameAnswers.Service, "ask" | "atOnce" | "height" | "proofOfAbsence" | "resolve">
   readonly params: ConsensusParams
   readonly requireProof: ProofLevel
+  /** Whether it is known, without asking, that names are complete at a tip of this height. */
+  readonly mayDenyAt: (tipHeight: Height) => boolean
 }
 
 export type ZoneFailure = DnsNotReady | StorageFailure
@@ -52,72 +54,108 @@ interface FoundName {
   readonly tipHeight: Height
 }
 
+/** Work that asks for one name after another, and takes what is known of each. */
+type NameWork<A> = Generator<Bytes, A, FoundName>
+
 /**
  * Answers questions from the node's names. An expired name counts as missing, and a semi-expired one as alive. A name
  * is missing only where names are complete.
  */
-export const makeZones = ({ answers, params, requireProof }: ZonesOptions) => {
+export const makeZones = ({ answers, mayDenyAt, params, requireProof }: ZonesOptions) => {
   const isMissing = ({ found, tipHeight }: FoundName): boolean =>
     found === undefined || isExpired(found.record, tipHeight, params)
 
   /** A value, or that there is none; `span` shrinks to the heights for which this holds. */
-  const settle = ({ found, tipHeight }: FoundName, span: Span): Effect.Effect<Bytes | undefined, DnsNotReady> => {
+  function* valueOf(name: Bytes, span: Span): NameWork<Bytes | undefined | DnsNotReady> {
+    const { found, tipHeight } = yield name
     const proof = found?.proof ?? answers.proofOfAbsence()
     if (!isProved({ proof }, requireProof)) return new DnsNotReady({ levels: { proof, required: requireProof } })
     span.denies ||= isMissing({ found, tipHeight })
-    if (found === undefined) return Effect.succeed(undefined)
+    if (found === undefined) return undefined
     const end = expiryHeight(found.record.height, params)
     if (isExpired(found.record, tipHeight, params)) {
       span.from = Math.max(span.from, end)
-      return Effect.succeed(undefined)
+      return undefined
     }
     span.to = Math.min(span.to, end)
-    return Effect.succeed(found.record.value)
+    return found.record.value
   }
 
-  /** Most names are in memory, and need no question to the store. */
-  const valueOf = (name: Bytes, span: Span): Effect.Effect<Bytes | undefined, ZoneFailure> => {
-    const recent = answers.recent(nameKey(name))
-    if (recent !== undefined) {
-      const known: FoundName = { found: { record: recent.record, proof: "full" }, tipHeight: recent.tipHeight }
-      if (!isMissing(known)) return settle(known, span)
+  function* zoneOf(
+    label: string,
+    { apex, span }: { readonly apex: Apex; readonly span: Span }
+  ): NameWork<DomainZone | undefined | DnsNotReady> {
+    const name = fromBinaryString(`d/${label}`)
+    // Nobody can register it as a domain, so no chain has to be known.
+    if (classify(name) !== "domain") return undefined
+    const value = yield* valueOf(name, span)
+    if (value === undefined || value instanceof DnsNotReady) return value
+    const work = domainZone({ name, value, host: `${label}.${originText(apex.origin)}` })
+    let step = work.next()
+    while (step.done !== true) {
+      const imported = yield* valueOf(step.value, span)
+      if (imported instanceof DnsNotReady) return imported
+      step = work.next(imported)
     }
+    return step.value
+  }
+
+  function* answering({ apex, choices, question }: ZoneQuestion): NameWork<DatedAnswer | DnsNotReady> {
+    const span: Span = { from: 0, to: Infinity, denies: false }
+    const known = new Map<string, DomainZone | undefined>()
+    const work = answerOf(apex, question, choices)
+    let step = work.next()
+    while (step.done !== true) {
+      const label = step.value
+      if (!known.has(label)) {
+        const zone = yield* zoneOf(label, { apex, span })
+        if (zone instanceof DnsNotReady) return zone
+        known.set(label, zone)
+      }
+      step = work.next(known.get(label))
+    }
+    return { answer: step.value, ...span }
+  }
+
+  /** What is certain of a name without a fiber; `undefined` if that is nothing. */
+  const foundAtOnce = (name: Bytes): FoundName | undefined => {
+    const known = answers.atOnce(nameKey(name))
+    if (known === undefined) return undefined
+    const { record, tipHeight } = known
+    const found: FoundName = { found: record && { record, proof: "full" }, tipHeight }
+    return isMissing(found) && !mayDenyAt(tipHeight) ? undefined : found
+  }
+
+  const find = (name: Bytes): Effect.Effect<FoundName, ZoneFailure> => {
+    const known = foundAtOnce(name)
+    if (known !== undefined) return Effect.succeed(known)
     const look = Effect.zipWith(answers.resolve(name), answers.height, (found, tipHeight) => ({ found, tipHeight }))
-    return answers.ask(look, isMissing).pipe(
-      Effect.catchTag("NamesIncomplete", () => new DnsNotReady({ levels: undefined })),
-      Effect.flatMap((known) => settle(known, span))
+    return Effect.catchTag(
+      answers.ask(look, isMissing),
+      "NamesIncomplete",
+      () => new DnsNotReady({ levels: undefined })
     )
   }
 
-  const zoneOf = (
-    label: string,
-    { apex, span }: { readonly apex: Apex; readonly span: Span }
-  ): Effect.Effect<DomainZone | undefined, ZoneFailure> =>
+  const answer = (question: ZoneQuestion): Effect.Effect<DatedAnswer, ZoneFailure> =>
     Effect.gen(function*() {
-      const name = fromBinaryString(`d/${label}`)
-      // Nobody can register it as a domain, so no chain has to be known.
-      if (classify(name) !== "domain") return undefined
-      const value = yield* valueOf(name, span)
-      if (value === undefined) return undefined
-      const work = domainZone({ name, value, host: `${label}.${originText(apex.origin)}` })
+      const work = answering(question)
       let step = work.next()
-      while (step.done !== true) step = work.next(yield* valueOf(step.value, span))
-      return step.value
+      while (step.done !== true) step = work.next(yield* find(step.value))
+      return step.value instanceof DnsNotReady ? yield* step.value : step.value
     })
 
-  const answer = ({ apex, choices, question }: ZoneQuestion): Effect.Effect<DatedAnswer, ZoneFailure> =>
-    Effect.gen(function*() {
-      const span: Span = { from: 0, to: Infinity, denies: false }
-      const known = new Map<string, DomainZone | undefined>()
-      const work = answerOf(apex, question, choices)
-      let step = work.next()
-      while (step.done !== true) {
-        const label = step.value
-        if (!known.has(label)) known.set(label, yield* zoneOf(label, { apex, span }))
-        step = work.next(known.get(label))
-      }
-      return { answer: step.value, ...span }
-    })
+  /** The same answer without a fiber; `undefined` where `answer` has to find or to say more. */
+  const answerAtOnce = (question: ZoneQuestion): DatedAnswer | undefined => {
+    const work = answering(question)
+    let step = work.next()
+    while (step.done !== true) {
+      const known = foundAtOnce(step.value)
+      if (known === undefined) return undefined
+      step = work.next(known)
+    }
+    return step.value instanceof DnsNotReady ? undefined : step.value
+  }
 
-  return { answer }
+  return { answer, answerAtOnce }
 }

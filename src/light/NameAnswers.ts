@@ -9,7 +9,7 @@ import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { asking, type CompleteNames, completeNames } from "../names/completeNames.ts"
 import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../names/errors.ts"
-import { NameDb, type NameEntry, type RecentRecord } from "../names/NameDb.ts"
+import { type NameAtOnce, NameDb, type NameEntry } from "../names/NameDb.ts"
 import type { ListOptions } from "../names/nameQueries.ts"
 import { byLength } from "../names/nameScan.ts"
 import type { ScanOptions } from "../names/nameScan.ts"
@@ -37,8 +37,8 @@ export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
   readonly proofOfAbsence: () => ProofLevel
   /** `undefined` if no such name is known; `ask` decides whether that is certain. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameAnswer | undefined, StorageFailure>
-  /** As in `NameDb`: what the whole chain has in memory. */
-  readonly recent: (name: NameKey) => RecentRecord | undefined
+  /** As in `NameDb`, from the whole chain alone; `undefined` while a window answers. */
+  readonly atOnce: (name: NameKey) => NameAtOnce | undefined
   /** As in `NameDb`. A window lacks names that expired before it. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>
   readonly scanByPrefix: (
@@ -154,7 +154,7 @@ export const makeNameAnswers = (
       }),
       proofOfAbsence: () => part.current() === undefined ? "full" : "signatures",
       resolve: (name) => either(({ resolve }) => resolve(name), inChain(name)),
-      recent: (name) => part.current() === undefined ? names.recent(name) : undefined,
+      atOnce: (name) => part.current() === undefined ? names.atOnce(name) : undefined,
       scan: (options) => list((light) => scanWindow(light, options), names.scan(options)),
       scanByPrefix: (options) => {
         const { count = Infinity, prefix, start = EMPTY } = options

@@ -11,7 +11,7 @@ import { withLoneSpan } from "../base/spans.ts"
 import type { Cursor, Follower } from "../chain/write/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
-import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
+import { binaryString, type Bytes, displayHash, EMPTY, fromBinaryString } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -52,10 +52,10 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The latest record of a name, expired or not. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameEntry, NameNotFound | StorageFailure>
   /**
-   * The latest record of a name and the height of the last block, if both are in memory: most requests then need no
-   * fiber. The name may exist even if this is `undefined`.
+   * The latest record of a name and the height of the last block, from one state and without a fiber. `undefined` if
+   * they cannot be read now: `resolve` reports why.
    */
-  readonly recent: (name: NameKey) => RecentRecord | undefined
+  readonly atOnce: (name: NameKey) => NameAtOnce | undefined
   readonly resolveActive: (
     name: Bytes,
     clock: NameClock
@@ -112,8 +112,9 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
 /** Reads of one state, without a fiber. Methods throw the driver's errors. */
 export type StateReads = Pick<NamesFile.NamesFile, "past" | "points" | "search">
 
-export interface RecentRecord {
-  readonly record: NameEntry
+export interface NameAtOnce {
+  /** `undefined` for a name that is not in the file; it does not exist only if names are complete. */
+  readonly record: NameEntry | undefined
   readonly tipHeight: Height
 }
 
@@ -222,13 +223,21 @@ const make = (
       return known === undefined ? file.point(readCursor) : Effect.succeed(known)
     })
 
-    const recent = (name: NameKey): RecentRecord | undefined => {
-      const tip = position.get(TIP)
-      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(name)
+    const kept = (name: NameKey, tip: Cursor | undefined): NameAtOnce | undefined => {
+      const found = tip === undefined ? undefined : cache.get(name)
       return tip === undefined || found === undefined || Exit.isFailure(found)
         ? undefined
         : { record: found.value, tipHeight: tip.height }
     }
+
+    // A write commits in one step, so no commit is between these reads.
+    const atOnce = (name: NameKey): NameAtOnce | undefined =>
+      name.length > LONGEST ? undefined : kept(name, position.get(TIP)) ?? file.pointNow((): NameAtOnce | undefined => {
+        const tip = position.get(TIP) ?? readCursor()
+        if (tip === undefined) return undefined
+        const found = cache.get(name) ?? readRecord(fromBinaryString(name), name)
+        return { record: found === undefined || Exit.isFailure(found) ? undefined : found.value, tipHeight: tip.height }
+      })
 
     let counted: { readonly of: string; readonly stats: NameStats } | undefined
 
@@ -247,7 +256,7 @@ const make = (
 
     return NameDb.of({
       resolve,
-      recent,
+      atOnce,
       resolveActive: (name, clock) => Effect.flatMap(resolve(name), ensureActive(clock)),
       resolveByHash: (hash) =>
         Effect.flatMap(file.point(() => file.points.recordByHash(hash)), (record) =>

@@ -76,6 +76,8 @@ export interface NamesFile {
   ) => Effect.Effect<A, StorageFailure>
   readonly reading: <A>(query: Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
+  /** The same without a fiber. `undefined` if the file cannot be read now: `point` reports why. */
+  readonly pointNow: <A>(work: () => A) => A | undefined
   /** Converts an error of `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
   /** Rebuilds the file. Afterwards `reader`, `points`, `events`, `search` and `past` are new objects. */
@@ -331,6 +333,14 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
     const committed = Effect.suspend(() =>
       copyWhenDue(current.guard, { file: filename, doing: "writing", remedy: REMEDY })
     )
+    const timedPoint = <A>(work: () => A): A => {
+      const started = monotonic()
+      try {
+        return work()
+      } finally {
+        nameDbReadLatency.observe((monotonic() - started) / 1000)
+      }
+    }
     return {
       get reader() {
         return current.reader
@@ -365,15 +375,19 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       reading: (query) => timed(nameDbReadLatency, noticing(explained(filename, "reading", query))),
       point: (work) =>
         Effect.suspend(() => {
-          const started = monotonic()
           try {
-            return Effect.succeed(work())
+            return Effect.succeed(timedPoint(work))
           } catch (cause) {
             return failed(cause)
-          } finally {
-            nameDbReadLatency.observe((monotonic() - started) / 1000)
           }
         }),
+      pointNow: (work) => {
+        try {
+          return timedPoint(work)
+        } catch {
+          return undefined
+        }
+      },
       failed,
       repair
     }

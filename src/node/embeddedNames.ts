@@ -84,10 +84,10 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       }
       const bytes = encoded.right
       const options = requiring(given, { requireProof })
-      const recent = answers.recent(nameKey(bytes))
-      return recent === undefined || lately === undefined || monotonic() > lately.until
+      const found = answers.atOnce(nameKey(bytes))
+      return found?.record === undefined || lately === undefined || monotonic() > lately.until
         ? looked(bytes, options)
-        : answer(bytes, recent.record, sameFreshness(recent.tipHeight, lately.synced, "full"), options)
+        : answer(bytes, found.record, sameFreshness(found.tipHeight, lately.synced, "full"), options)
     }
 
     const listNames = (filter: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>

@@ -33,7 +33,7 @@ const namesOver = (
       Layer.provide(Layer.succeed(WatchList.WatchList, watch)),
       Layer.provide(Layer.succeed(NameDb, {
         ...db,
-        recent: () => undefined,
+        atOnce: () => undefined,
         resolve: (name) => {
           read.push(Buffer.from(name).toString())
           return db.resolve(name)

@@ -85,7 +85,7 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>,
         ),
         Layer.provideMerge(Layer.mock(NameAnswers, {
           fromWindow: () => false,
-          recent: () => undefined,
+          atOnce: () => undefined,
           proofOfAbsence: () => "full",
           complete: Effect.sync(() => complete.now)
         })),

@@ -29,6 +29,8 @@ export interface DnsWorld {
   proof: ProofLevel
   /** Whether names.db cannot be read. */
   broken: boolean
+  /** Whether records are read with a fiber alone. */
+  slow: boolean
   /** Whether stored data are in doubt. */
   doubted: boolean
 }
@@ -96,7 +98,7 @@ const broken = new StorageUnavailable({ file: "/secret/names.db", doing: "readin
 const answersOver = (db: Db, world: DnsWorld) =>
   Layer.mock(NameAnswers, {
     fromWindow: () => false,
-    recent: (name) => world.broken || world.proof !== "full" ? undefined : db.recent(name),
+    atOnce: (name) => world.broken || world.slow || world.proof !== "full" ? undefined : db.atOnce(name),
     proofOfAbsence: () => world.proof,
     resolve: (name) =>
       Effect.suspend(() => world.broken ? broken : db.resolve(name)).pipe(
@@ -127,7 +129,7 @@ export const withDnsNode = <A, E>(
   use: (node: DnsNode) => Effect.Effect<A, E>
 ) =>
   Effect.gen(function*() {
-    const world: DnsWorld = { complete: true, proof: "full", broken: false, doubted: false }
+    const world: DnsWorld = { complete: true, proof: "full", broken: false, slow: false, doubted: false }
     let height = -1
     const block = (values: Readonly<Record<string, string>> = {}) =>
       Effect.suspend(() => {
@@ -136,7 +138,10 @@ export const withDnsNode = <A, E>(
         return Effect.asVoid(db.follower.apply([blockAt(height, operations)]))
       })
     yield* block()
-    const layer = Responder.layer({ ...responderOptions, ...options }).pipe(
+    let hits = 0
+    const { counters = COUNTED } = options
+    const counting = { ...counters, cacheHit: () => void (hits += 1, counters.cacheHit()) }
+    const layer = Responder.layer({ ...responderOptions, ...options, counters: counting }).pipe(
       Layer.provide(answersOver(db, world)),
       Layer.provide(LightPart.layerWhole),
       Layer.provide(Layer.mock(DataHealth, {
@@ -160,7 +165,7 @@ export const withDnsNode = <A, E>(
       const responder = yield* Responder.Responder
       const reply = (bytes: Bytes, client = UDP): Effect.Effect<DnsReply> =>
         Effect.suspend(() => {
-          const kept = responder.cached(bytes, client)
+          const kept = responder.atOnce(bytes, client)
           return kept === undefined
             ? responder.respond(bytes, client)
             : Effect.succeed({ _tag: "Message", bytes: kept })
@@ -174,7 +179,11 @@ export const withDnsNode = <A, E>(
             if (found._tag !== "Message") throw new Error(`no message but ${found._tag}`)
             return readMessage(found.bytes)
           }),
-        isCached: (name, type, asked) => responder.cached(queryBytes(wire(name), type, asked), UDP) !== undefined,
+        isCached: (name, type, asked) => {
+          const before = hits
+          responder.atOnce(queryBytes(wire(name), type, asked), UDP)
+          return hits > before
+        },
         block,
         settled: Effect.repeatN(turnOfEventLoop, 3),
         undo: Effect.suspend(() => {

@@ -54,7 +54,7 @@ const pageOn = (
         Layer.mock(NameAnswers, {
           fromWindow: () => light,
           proofOfAbsence: () => "full",
-          recent: () => undefined
+          atOnce: () => undefined
         }),
         Layer.mock(SyncStatus, { initialDownload: Effect.succeed(missing) })
       ])
@@ -106,7 +106,7 @@ describe("makeMempoolPage", () => {
       const pageOf = yield* makeMempoolPage(DEEDS, { blocksOnly: false }).pipe(
         Effect.provideService(Mempool, { ...pool, info: () => ({ ...fixed, changes }) }),
         Effect.provide([
-          Layer.mock(NameAnswers, { fromWindow: () => false, proofOfAbsence: () => "full", recent: () => undefined }),
+          Layer.mock(NameAnswers, { fromWindow: () => false, proofOfAbsence: () => "full", atOnce: () => undefined }),
           Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
         ])
       )

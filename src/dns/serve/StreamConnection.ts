@@ -83,7 +83,7 @@ export class StreamConnection implements ClientConnection {
     this.#used()
     const { client, serving } = this.#parts
     if (query.length < HEADER_BYTES) return this.#refuse("short")
-    const hit = serving.cached(query, client)
+    const hit = serving.atOnce(query, client)
     if (hit !== undefined) return this.#write(hit)
     this.#inFlight += 1
     const fiber = serving.answer(query, client, this.#reply)

@@ -122,7 +122,7 @@ const answer = ({ serving }: WebServer, { client, connection, response }: Asked,
     dropped("short")
     return refuse(response, NO_QUESTION)
   }
-  const hit = serving.cached(query, client)
+  const hit = serving.atOnce(query, client)
   if (hit !== undefined) return sendAnswer(response, hit)
   connection.working += 1
   const fiber = serving.answer(query, client, (reply) => Effect.sync(() => sendReply(response, reply)))

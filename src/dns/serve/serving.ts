@@ -25,8 +25,8 @@ export interface Serving {
   readonly limits: DnsLimits
   /** Milliseconds. */
   readonly now: () => number
-  /** Counts the message, and gives its answer if that is in the cache. */
-  readonly cached: (query: Bytes, client: DnsClient) => Bytes | undefined
+  /** Counts the message, and gives its answer if that needs no fiber. */
+  readonly atOnce: (query: Bytes, client: DnsClient) => Bytes | undefined
   /** As in `Responder`. */
   readonly isProved: (typeof Responder.Service)["isProved"]
   readonly badCookie: (typeof Responder.Service)["badCookie"]
@@ -55,9 +55,9 @@ export const makeServing = (limits: DnsLimits): Effect.Effect<Serving, never, Re
       isProved: responder.isProved,
       badCookie: responder.badCookie,
       now: () => clock.unsafeCurrentTimeMillis(),
-      cached: (query, client) => {
+      atOnce: (query, client) => {
         dnsQueries.of(client.transport).increase()
-        return responder.cached(query, client)
+        return responder.atOnce(query, client)
       },
       answer: (query, client, use) => {
         if (working >= limits.work) {

@@ -132,7 +132,7 @@ export const serveUdp = (
       if (((query[2] ?? 0) & FLAGS.QR >>> 8) !== 0) return dropped("answer")
       if (isBadPort(from.port, own === DNS_PORT)) return dropped("port")
       const client = dnsClient("udp", from)
-      const hit = serving.cached(query, client)
+      const hit = serving.atOnce(query, client)
       const asked = { query, client }
       if (hit !== undefined) return send(hit, asked, from)
       const work = serving.answer(query, client, (reply) =>

@@ -16,19 +16,21 @@ import { endOfName, endOfPlainName } from "./readName.ts"
 /** What a message from a client is. */
 export type QueryRead =
   | { readonly _tag: "Query"; readonly query: DnsQuery }
-  /** An answer without records says so, with the question if that can be read. */
-  | {
-    readonly _tag: "Fault"
-    readonly rcode: Extract<RcodeName, "FORMERR" | "NOTIMP" | "REFUSED">
-    readonly reason: string
-    readonly id: number
-    /** The second word of the header. */
-    readonly flags: number
-    /** The offset behind the question; 12 without one. */
-    readonly questionEnd: number
-  }
+  | QueryFault
   /** Without an answer: whoever sent this is not a client. */
   | { readonly _tag: "Drop"; readonly reason: "short" | "response" }
+
+/** An answer without records says so, with the question if that can be read. */
+export interface QueryFault {
+  readonly _tag: "Fault"
+  readonly rcode: Extract<RcodeName, "FORMERR" | "NOTIMP" | "REFUSED">
+  readonly reason: string
+  readonly id: number
+  /** The second word of the header. */
+  readonly flags: number
+  /** The offset behind the question; 12 without one. */
+  readonly questionEnd: number
+}
 
 /** Codes of EDNS options. */
 const NSID = 3

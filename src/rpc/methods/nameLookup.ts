@@ -75,8 +75,8 @@ export const makeNameLookup = Effect.gen(function*() {
         : record.name
     })
 
-  /** The answer of `name_show` from memory. `undefined` sends the call to the slow path: missing data or an error. */
-  const fromMemory = (
+  /** The answer of `name_show` without a fiber. `undefined` sends the call to the slow path: a missing name or an error. */
+  const shownAtOnce = (
     name: string,
     given: GivenEncodings & {
       readonly byHash: string | undefined
@@ -88,8 +88,8 @@ export const makeNameLookup = Effect.gen(function*() {
     if (given.byHash !== undefined || given.requireProof !== undefined) return undefined
     const context = contextOf(given)
     const key = keyOfText(name, context.nameEncoding)
-    const found = key === undefined ? undefined : answers.recent(key)
-    if (found === undefined) return undefined
+    const found = key === undefined ? undefined : answers.atOnce(key)
+    if (found?.record === undefined) return undefined
     const { record, tipHeight } = found
     if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
     const ismine = ownership(wallets, call)?.(record.address)
@@ -109,7 +109,7 @@ export const makeNameLookup = Effect.gen(function*() {
     clock,
     recordNow,
     nameMeant,
-    fromMemory
+    shownAtOnce
   }
 })
 

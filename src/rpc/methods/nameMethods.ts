@@ -42,10 +42,10 @@ const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLeve
   proof === "full" && asked === undefined ? undefined : proof
 
 const name_show = (lookup: NameLookup): Method => {
-  const { answers, contextOf, fromMemory, leastProof, nameMeant, options, params, proved, recordNow, refuse, shower } =
+  const { answers, contextOf, leastProof, nameMeant, options, params, proved, recordNow, refuse, shower, shownAtOnce } =
     lookup
   return method(NAME_SHOW, ({ name, options: given }, call) => {
-    const shown = fromMemory(name, given, call)
+    const shown = shownAtOnce(name, given, call)
     if (shown !== undefined) return Effect.succeed(shown)
     return Effect.gen(function*() {
       const context = contextOf(given)

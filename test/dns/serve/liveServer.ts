@@ -38,7 +38,7 @@ export const fakeResponder = Effect.gen(function*() {
     return name
   }
   const responder = Responder.of({
-    cached: (query, client) => note(query, client).startsWith("hot") ? answerOf(query, { ttls: [30] }) : undefined,
+    atOnce: (query, client) => note(query, client).startsWith("hot") ? answerOf(query, { ttls: [30] }) : undefined,
     // The name says whether the client has a cookie of this server, or one of its own alone.
     isProved: (query) => nameIn(query).startsWith("hot-known"),
     badCookie: (query) => /^(?:hot|slow)-stranger/.test(nameIn(query)) ? answerOf(query, { rcode: 7 }) : undefined,

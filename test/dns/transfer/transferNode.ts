@@ -53,7 +53,7 @@ interface World {
 const answersOver = (db: Db, world: World) =>
   Layer.mock(NameAnswers, {
     fromWindow: () => world.light,
-    recent: db.recent,
+    atOnce: db.atOnce,
     scanByPrefix: () => Stream.empty,
     proofOfAbsence: () => "full",
     resolve: (name) =>

@@ -35,7 +35,7 @@ layer(methodNode())("name_show and name_history", (it) => {
           const { text } = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
           assert.strictEqual(text, show.text)
         }
-        assert.isDefined(nameDb.recent(nameKey(fromHex(hex) ?? assert.fail())))
+        assert.isDefined(nameDb.atOnce(nameKey(fromHex(hex) ?? assert.fail()))?.record)
         assert.strictEqual((yield* call("name_history", hex, IN_HEX)).text, rowsText(items(at(name, "history"))))
       }
     }))

@@ -566,7 +566,7 @@ export class World {
   })
 
   private readonly names = Layer.mock(NameDb, {
-    recent: () => undefined,
+    atOnce: () => undefined,
     follower: {
       name: "names",
       cursor: Effect.die(CRASH),

@@ -73,7 +73,7 @@ const world = (use: (world: World) => Effect.Effect<void, unknown>) =>
         })),
         Layer.provideMerge(Layer.mock(NameAnswers, {
           fromWindow: () => state.light,
-          recent: () => undefined,
+          atOnce: () => undefined,
           proofOfAbsence: () => "full",
           complete: Effect.sync(() => state.complete)
         })),

@@ -61,7 +61,7 @@ layer(methodNode({ blocks: false, wallets: true }))("a name of a locked wallet",
           servicesOf(chain),
           Layer.mock(NameAnswers, {
             fromWindow: () => false,
-            recent: () => undefined,
+            atOnce: () => undefined,
             proofOfAbsence: () => "full",
             complete: Effect.succeed(true)
           }),

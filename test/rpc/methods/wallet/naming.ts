@@ -25,7 +25,7 @@ const options = Layer.succeed(AnswerOptions, {
 
 const namesOf = (records: ReadonlyArray<NameEntry>) =>
   Layer.mock(NameDb, {
-    recent: () => undefined,
+    atOnce: () => undefined,
     follower: noFollower,
     cursor: Effect.succeed(TIP),
     resolve: (name) => {
@@ -39,7 +39,7 @@ const namesOf = (records: ReadonlyArray<NameEntry>) =>
 const windowAnswers = Layer.mock(NameAnswers, {
   fromWindow: () => true,
   proofOfAbsence: () => "signatures",
-  recent: () => undefined
+  atOnce: () => undefined
 })
 
 /** The report of a light start whose window is not complete. */

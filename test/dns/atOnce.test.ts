@@ -1,0 +1,168 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Fiber } from "effect"
+import { newSigner } from "../../scripts/dns/memoryNode.ts"
+import { turnOfEventLoop } from "../../src/base/turns.ts"
+import type { DnsClient, ResponderOptions } from "../../src/dns/Responder.ts"
+import { WorkBudget } from "../../src/dns/WorkBudget.ts"
+import { TYPE_NUMBERS } from "../../src/values/records.ts"
+import { withNewDb } from "../names/blocks.ts"
+import { type DnsNode, queryBytes, RECURSION, UDP, withDnsNode } from "../support/dnsNode.ts"
+import { wire } from "../support/dnsZone.ts"
+
+/** Answers without a fiber are those that fibers make, and there are none where a fiber has to wait or to say more. */
+
+const { A, AAAA, CNAME, DNSKEY, DS, NS, NSEC, SOA, TXT } = TYPE_NUMBERS
+const [ANY, AXFR] = [255, 252]
+
+const VALUES = {
+  "d/addr": { ip: ["192.0.2.1", "192.0.2.2"], map: { www: { alias: "addr.bit." }, "*": { txt: "wild" } } },
+  "d/alias": { alias: "www.addr.bit." },
+  "d/imports": { import: [["dd/base"], ["dd/none"], ["d/expired"]], ip6: "2001:db8::1" },
+  "dd/base": { ip: "192.0.2.9", map: { deep: { map: { er: { ip: "192.0.2.8" } } } } },
+  "d/moved": { translate: "addr.bit." },
+  "d/cut": { ns: ["ns.example.org."], map: { sub: { ns: ["ns1.sub.cut.bit."] } } },
+  "d/gone": { alias: "none.bit." },
+  "d/wrong": "no object"
+}
+
+const TEXTS = Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [name, JSON.stringify(value)]))
+
+const test = (options: Partial<ResponderOptions>, use: (node: DnsNode) => Effect.Effect<void, unknown>) =>
+  withNewDb((db) =>
+    withDnsNode(db, options, (node) =>
+      Effect.gen(function*() {
+        yield* node.block({ "d/expired": TEXTS["d/addr"] ?? "" })
+        // Names of regtest live for 30 blocks.
+        for (let i = 0; i < 30; i++) yield* node.block()
+        yield* node.block(TEXTS)
+        yield* node.settled
+        yield* use(node)
+      }))
+  )
+
+const domain = fc.constantFrom("addr", "alias", "imports", "moved", "cut", "gone", "wrong", "expired", "none", "UPPER")
+const label = fc.constantFrom("www", "deep", "er", "sub", "ns1", "*", "\0", "a".repeat(63))
+
+const question = fc.record({
+  name: fc.tuple(fc.array(label, { maxLength: 3 }), domain).map(([labels, name]) =>
+    [...labels, name, "bit."].join(".")
+  ),
+  type: fc.constantFrom(A, AAAA, CNAME, DNSKEY, DS, NS, NSEC, SOA, TXT, ANY),
+  edns: fc.option(fc.record({ dnssec: fc.boolean(), size: fc.constantFrom(512, 1_232) }), { nil: undefined }),
+  transport: fc.constantFrom<DnsClient["transport"]>("udp", "tcp", "https")
+})
+
+describe("atOnce", () => {
+  it.effect("gives the answers that fibers make", () =>
+    test({ signer: newSigner().signer, cacheBytes: 0 }, ({ responder, world }) =>
+      Effect.gen(function*() {
+        for (const { edns, name, transport, type } of fc.sample(question, 600)) {
+          const query = queryBytes(wire(name), type, edns === undefined ? {} : { edns })
+          const client = { ...UDP, transport }
+          world.slow = false
+          const made = responder.atOnce(query, client)
+          if (made === undefined) {
+            // The time of this turn is spent.
+            yield* turnOfEventLoop
+            continue
+          }
+          world.slow = true
+          assert.isUndefined(responder.atOnce(query, client))
+          assert.deepStrictEqual(yield* responder.respond(query, client), { _tag: "Message", bytes: made }, name)
+        }
+      })))
+
+  it.effect("refuses what is not of the zone, and nothing else without a look at the names", () =>
+    test({}, ({ responder: { atOnce }, world }) =>
+      Effect.sync(() => {
+        world.slow = true
+        const isMade = (name: string, type: number, options = {}) =>
+          atOnce(queryBytes(wire(name), type, options), UDP) !== undefined
+        assert.isTrue(isMade("example.org.", A))
+        assert.isTrue(isMade("addr.bit.", 41), "a fault")
+        assert.isTrue(isMade("bit.", SOA), "no name is asked")
+        assert.isFalse(isMade("addr.bit.", A))
+        assert.isFalse(isMade("version.bind.", TXT, { class: 3 }))
+        assert.isFalse(isMade("bit.", AXFR))
+        assert.isFalse(isMade("bit.", SOA, { edns: { version: 1 } }))
+      })))
+
+  it.effect("leaves what other servers complete to a fiber", () =>
+    test(
+      { forwarder: { serves: () => true, complete: () => Effect.dieMessage("not called") } },
+      ({ responder: { atOnce } }) =>
+        Effect.sync(() => {
+          const isMade = (name: string, flags: number) =>
+            atOnce(queryBytes(wire(name), A, { flags }), UDP) !== undefined
+          assert.deepStrictEqual([isMade("x.cut.bit.", 0), isMade("x.cut.bit.", RECURSION)], [true, false])
+          assert.deepStrictEqual([isMade("example.org.", 0), isMade("example.org.", RECURSION)], [true, false])
+          assert.isTrue(isMade("addr.bit.", RECURSION))
+        })
+    ))
+
+  for (const [what, change] of Object.entries({ complete: false, broken: true, proof: "headers" as const })) {
+    it.effect(`denies no name once the node's ${what} is ${change}`, () =>
+      test({}, ({ responder: { atOnce }, world }) =>
+        Effect.gen(function*() {
+          const isMade = (name: string) => atOnce(queryBytes(wire(name), A), UDP) !== undefined
+          assert.isTrue(isMade("none.bit."))
+          Object.assign(world, { [what]: change })
+          yield* turnOfEventLoop
+          for (const name of ["another.bit.", "expired.bit.", "imports.bit.", "gone.bit."]) {
+            assert.isFalse(isMade(name), name)
+          }
+          assert.strictEqual(isMade("addr.bit."), what === "complete")
+        })))
+  }
+
+  it.effect("waits for the block that names.db has already", () =>
+    test({}, ({ block, responder: { atOnce }, settled }) =>
+      Effect.gen(function*() {
+        const isMade = (name: string) => atOnce(queryBytes(wire(name), A), UDP) !== undefined
+        yield* block({ "d/new": TEXTS["d/addr"] ?? "" })
+        assert.deepStrictEqual([isMade("none.bit."), isMade("new.bit.")], [false, true])
+        yield* settled
+        assert.isTrue(isMade("none.bit."))
+      })))
+
+  it.effect("survives a defect, which a fiber then reports", () =>
+    test(
+      {
+        signer: {
+          ...newSigner().signer,
+          signatures: () => {
+            throw new Error("no signature")
+          }
+        }
+      },
+      ({ responder: { atOnce, respond } }) =>
+        Effect.gen(function*() {
+          const query = queryBytes(wire("addr.bit."), A, { edns: { dnssec: true } })
+          assert.isUndefined(atOnce(query, UDP))
+          const reply = yield* respond(query, UDP)
+          assert.strictEqual(reply._tag === "Message" ? (reply.bytes[3] ?? 0) & 15 : reply._tag, 2)
+        })
+    ))
+})
+
+describe("WorkBudget", () => {
+  it.live("is free again in the next turn of the event loop, for one waiting work after the other", () =>
+    Effect.gen(function*() {
+      const budget = new WorkBudget()
+      budget.spend(3)
+      assert.isFalse(budget.isSpent)
+      budget.spend(3)
+      assert.isTrue(budget.isSpent)
+      const turns: Array<number> = []
+      let turn = 0
+      const counting = yield* Effect.fork(Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => turn++))))
+      const works = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.fork(Effect.map(budget.free, () => {
+          turns.push(turn)
+          budget.spend(5)
+        })))
+      yield* Effect.forEach(works, Fiber.join)
+      yield* Fiber.interrupt(counting)
+      assert.strictEqual(new Set(turns).size, 3)
+    }))
+})

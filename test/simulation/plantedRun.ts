@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process"
+import { rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { PLANTED, type PlantedBug } from "./planted.ts"
+import { plant } from "./plantedBuild.ts"
+
+/** Counts the seeds until a property finds each planted bug. */
+
+export interface PlantedOptions {
+  /** The directory of the project, with a build. */
+  readonly root: string
+  /** Names of bugs; all if empty. */
+  readonly only: ReadonlyArray<string>
+  /** Most seeds of a bug, and the first one. */
+  readonly runs: number
+  readonly from: number
+  readonly world: number
+  readonly print: (line: string) => void
+}
+
+interface Search {
+  /** Seeds until the failure, the failing one included. */
+  readonly seeds: number
+  /** The property that failed; `undefined` if none did. */
+  readonly found: string | undefined
+}
+
+const FAILED = /^seed (\d+) of world \d+ failed after [\d:.]+: (.*)$/
+const PASSED = /^seed (\d+) [0-9a-f]+ /
+
+/** Runs seeds with the compiled simulation of a place, until one fails. */
+const search = (place: string, { from, runs, world }: PlantedOptions): Promise<Search> =>
+  new Promise((resolve, reject) => {
+    const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first"]
+    // Where it writes the events of the failing seed.
+    const cwd = tmpdir()
+    const child = spawn(process.execPath, [join(place, "main.js"), ...given], {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let [seeds, found, errors] = [0, undefined as string | undefined, ""]
+    createInterface(child.stdout).on("line", (line) => {
+      const failed = FAILED.exec(line)
+      if (failed !== null || PASSED.test(line)) seeds++
+      found ??= failed?.[2]
+    })
+    child.stderr.on("data", (text: Buffer) => {
+      errors = `${errors}${text.toString("utf8")}`.slice(-2_000)
+    })
+    child.on("error", reject)
+    child.on("close", (status) => {
+      if (found === undefined && status !== 0) {
+        found = `the run ended with status ${status}: ${errors.split("\n", 1)[0]}`
+      }
+      resolve({ seeds, found })
+    })
+  })
+
+const row = ({ name, past }: PlantedBug, { found, seeds }: Search): string =>
+  [name.padEnd(22), `${seeds}`.padStart(5), past === true ? "past" : "    ", found ?? "not found"].join("  ")
+
+/** Prints a line for each bug, then how many were found. Returns whether all were. */
+export const findPlanted = async (options: PlantedOptions): Promise<boolean> => {
+  const { only, print, root } = options
+  const bugs = PLANTED.filter(({ name }) => only.length === 0 || only.includes(name))
+  const unknown = only.filter((name) => !PLANTED.some((bug) => bug.name === name))
+  if (unknown.length > 0) throw new Error(`no planted bug has the name ${unknown.join(", ")}`)
+  const found: Array<PlantedBug> = []
+  for (const bug of bugs) {
+    const place = plant(root, bug)
+    const result = await search(place, options)
+    rmSync(join(root, "build", "planted", bug.name), { recursive: true, force: true })
+    print(row(bug, result))
+    if (result.found !== undefined) found.push(bug)
+  }
+  const old = bugs.filter(({ past }) => past === true)
+  const oldFound = found.filter(({ past }) => past === true)
+  print(
+    `${found.length} of ${bugs.length} planted bugs found, ${oldFound.length} of ${old.length} that were fixed before`
+  )
+  return found.length === bugs.length
+}

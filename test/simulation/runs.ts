@@ -1,0 +1,99 @@
+import { writeFileSync } from "node:fs"
+import type { Plan, WorldNumber } from "./plan.ts"
+import { type Outcome, runPlan } from "./runWorld.ts"
+import { shrink } from "./shrink.ts"
+import { clockTime, eventLine, type TracedEvent } from "./trace.ts"
+import { castOf } from "./worlds.ts"
+
+/** Runs of plans, with what is printed about them. */
+
+export interface Work {
+  /** The directory for the files of all nodes. */
+  readonly place: string
+  /** The directories with which the nodes of a world begin. */
+  readonly templateOf: (world: WorldNumber) => Promise<string>
+  readonly trace: boolean
+  readonly double: boolean
+  readonly shrink: boolean
+  readonly print: (line: string) => void
+}
+
+export interface Result extends Outcome {
+  /** Real milliseconds. */
+  readonly real: number
+}
+
+/** Runs of the shrinker at most. */
+const MOST_SHRINKING = 300
+
+const runOnce = async (plan: Plan, { place, print, templateOf, trace }: Work): Promise<Result> => {
+  const template = await templateOf(plan.world)
+  const began = performance.now()
+  const show = trace ? (event: TracedEvent) => print(eventLine(event)) : undefined
+  const outcome = await runPlan(plan, castOf(plan.world), { place, template, show })
+  return { ...outcome, real: performance.now() - began }
+}
+
+/** Shows a failure as its reader needs it: what happened before, then what went wrong. */
+const report = (plan: Plan, { failure, hash, last, virtual }: Result, print: Work["print"]): void => {
+  const { seed, world } = plan
+  for (const event of last) print(eventLine(event))
+  print(`seed ${seed} of world ${world} failed after ${clockTime(virtual * 1e6)}: ${failure?.what}`)
+  print(failure?.reason ?? "")
+  if (failure?.stack !== undefined) print(failure.stack)
+  const lines = [{ seed, world, hash, virtual, failure }, plan, ...last]
+  writeFileSync(`sim-${seed}.ndjson`, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+  print(`events and plan: sim-${seed}.ndjson; again: npm run simulate -- --world ${world} --seed ${seed} --trace`)
+}
+
+/** Looks for a smaller plan that fails in the same way, and writes it where the failing one was. */
+const shrunk = async (plan: Plan, { failure: first }: Result, work: Work): Promise<void> => {
+  const quiet: Work = { ...work, trace: false }
+  const results = new Map<Plan, Result>()
+  const { plan: least, runs } = await shrink(plan, {
+    most: MOST_SHRINKING,
+    fails: async (smaller) => {
+      const result = await runOnce(smaller, quiet)
+      if (result.failure?.what !== first?.what) return false
+      results.set(smaller, result)
+      return true
+    },
+    shrank: ({ steps }) => work.print(`${steps.length} steps fail too`)
+  })
+  const result = results.get(least)
+  if (result !== undefined) report(least, result, work.print)
+  for (const { action, actor, arguments: given, at } of least.steps) {
+    work.print(`${clockTime(at * 1e6)} ${actor} ${action} ${JSON.stringify(given)}`)
+  }
+  work.print(`${least.steps.length} of ${plan.steps.length} steps are left after ${runs} runs`)
+}
+
+/** Runs a plan, twice if asked. Prints and writes what it found. */
+export const runSeed = async (plan: Plan, work: Work): Promise<Result> => {
+  let result = await runOnce(plan, work)
+  if (work.double && result.failure === undefined) {
+    const { hash } = await runOnce(plan, work)
+    const reason = `their hashes are ${result.hash} and ${hash}`
+    if (hash !== result.hash) result = { ...result, failure: { what: "two runs differ", reason } }
+  }
+  if (result.failure === undefined) {
+    work.print(`seed ${plan.seed} ${result.hash} ${result.tasks} tasks ${(result.real / 1000).toFixed(2)} s`)
+    return result
+  }
+  report(plan, result, work.print)
+  if (work.shrink) await shrunk(plan, result, work)
+  return result
+}
+
+/** What many runs took, in a line. */
+export const figures = (results: ReadonlyArray<Result>): string => {
+  const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0)
+  const [real, virtual, tasks] = [sum((one) => one.real), sum((one) => one.virtual), sum((one) => one.tasks)]
+  return [
+    `${results.length} seeds`,
+    `${(real / results.length / 1000).toFixed(2)} s and ${Math.round(tasks / results.length)} tasks a seed`,
+    `${(results.length * 60_000 / real).toFixed(1)} seeds/minute`,
+    `${Math.round(virtual / real)} × real time`,
+    `${Math.round(process.memoryUsage.rss() / 1e6)} MB`
+  ].join(", ")
+}

@@ -8,7 +8,7 @@ export interface ServerFacts {
   readonly version: string
   /** For `id.server.`; `undefined` for none. */
   readonly serverId: string | undefined
-  /** `phase=blocks; height=812345; proof=full`; `undefined` for callers elsewhere. */
+  /** As `syncFacts` makes it; `undefined` for callers elsewhere. */
   readonly sync: string | undefined
 }
 

@@ -17,6 +17,6 @@ export const notReadyText = ({ percent, secondsLeft }: SyncReport, { levels }: D
     : `${progress}: the proof is ${levels.proof}, and ${levels.required} is required`
 }
 
-/** For `sync.svcd.` in class CH. */
-export const syncFacts = ({ height, phase, proof }: SyncReport): string =>
-  `phase=${phase}; height=${height}; proof=${proof}`
+/** For `sync.svcd.` in class CH. Before the first names, answers rest on nothing. */
+export const syncFacts = ({ height, phase, proof, synced }: SyncReport): string =>
+  `phase=${phase}; height=${height}; proof=${height === 0 && !synced ? "none" : proof}`

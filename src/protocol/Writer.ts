@@ -1,4 +1,4 @@
-import type { Bytes } from "./bytes.ts"
+import { type Bytes, grown } from "./bytes.ts"
 
 export const compactSizeLength = (value: number): number =>
   value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
@@ -22,10 +22,9 @@ export class Writer {
     const at = this.length
     const needed = at + size
     if (needed > this.buffer.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.buffer.length))
-      grown.set(this.buffer.subarray(0, at))
-      this.buffer = grown
-      this.view = new DataView(grown.buffer)
+      const larger = grown(this.buffer, needed)
+      this.buffer = larger
+      this.view = new DataView(larger.buffer)
     }
     this.length = needed
     return at

@@ -37,6 +37,13 @@ export const concatAll = (parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> 
   return whole
 }
 
+/** A copy with room for `size` bytes, and at least twice as long: what grows byte by byte is copied seldom. */
+export const grown = (bytes: Bytes, size: number): Uint8Array<ArrayBuffer> => {
+  const larger = new Uint8Array(Math.max(size, 2 * bytes.length))
+  larger.set(bytes)
+  return larger
+}
+
 type Slice = (this: Uint8Array, start: number, end: number) => string
 type Write = (this: Uint8Array, text: string) => number
 

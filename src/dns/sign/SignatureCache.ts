@@ -33,7 +33,9 @@ export class SignatureCache {
   }
 
   keep(signed: string, kept: KeptSignature): void {
+    const isRenewed = this.young.has(signed)
     this.young.set(signed, kept)
+    if (isRenewed) return
     this.youngBytes += signed.length + ENTRY_BYTES
     if (this.youngBytes <= this.limit / 2) return
     this.old = this.young

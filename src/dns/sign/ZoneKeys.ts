@@ -114,7 +114,12 @@ const make = (options: ZoneKeysOptions) =>
       if (until !== undefined) return yield* new RollUnderWay({ until })
       keys = [...keys, yield* newKey(options, keys)]
       return yield* list
-    }).pipe(Effect.uninterruptible, turn.withPermits(1))
+    }).pipe(
+      Effect.uninterruptible,
+      turn.withPermits(1),
+      // RPC calls it, and would log the new key as its own.
+      Effect.annotateLogs("subsystem", "dns")
+    )
     return ZoneKeys.of({ signer, list, roll })
   }).pipe(Effect.annotateLogs("subsystem", "dns"))
 

@@ -1,4 +1,4 @@
-import type { Bytes } from "../../protocol/bytes.ts"
+import { type Bytes, grown } from "../../protocol/bytes.ts"
 import { ROOT, type WireName } from "./name.ts"
 
 /** Bits that make two bytes a pointer, and the offsets that fit beside them (RFC 1035, section 4.1.4). */
@@ -27,11 +27,7 @@ export class WireWriter {
   private reserve(size: number): number {
     const at = this.length
     const needed = at + size
-    if (needed > this.buffer.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.buffer.length))
-      grown.set(this.buffer.subarray(0, at))
-      this.buffer = grown
-    }
+    if (needed > this.buffer.length) this.buffer = grown(this.buffer, needed)
     this.length = needed
     return at
   }

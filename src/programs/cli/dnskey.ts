@@ -55,14 +55,14 @@ const anchorText = (key: Json): string => {
     `bit. IN DNSKEY ${dnskey}`,
     `bit. IN DS ${ds}`,
     "",
-    "Unbound, in the section server: of unbound.conf",
-    `  trust-anchor: "bit. IN DS ${ds}"`,
+    "Unbound, in the section server: of unbound.conf, with the DS record in that file",
+    "  auto-trust-anchor-file: \"/var/lib/unbound/bit.ds\"",
     "BIND, in named.conf",
     `  trust-anchors { bit. initial-key ${flags} ${protocol} ${algorithm} "${point}"; };`,
     "systemd-resolved, in /etc/dnssec-trust-anchors.d/bit.positive",
     `  bit. IN DS ${ds}`,
-    "Knot Resolver 5, in kresd.conf",
-    `  trust_anchors.add('bit. IN DS ${ds}')`,
+    "Knot Resolver 5, in kresd.conf, with the DNSKEY record in that file",
+    "  trust_anchors.add_file('/var/lib/knot-resolver/bit.key')",
     ""
   ].join("\n")
 }

@@ -3,6 +3,7 @@ import { Effect, FastCheck as fc, TestClock } from "effect"
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { replaceEntropy } from "../../../src/base/entropy.ts"
 import { keyFileName, readKeyFile } from "../../../src/dns/sign/keyFile.ts"
 import { keysAt } from "../../../src/dns/sign/keysAt.ts"
 import { makeSigner } from "../../../src/dns/sign/signer.ts"
@@ -210,6 +211,34 @@ describe("the files of keys", () => {
       yield* TestClock.adjust("45 days")
       const { length } = yield* Effect.provide(Effect.flatMap(ZoneKeys.ZoneKeys, ({ roll }) => roll), keysIn(directory))
       assert.strictEqual(length, 3)
+    }))
+
+  it.scoped("no key has the tag of another one, revoked or not", () =>
+    Effect.gen(function*() {
+      const directory = join(yield* temporaryDirectory, "dns")
+      // Of these secrets the first two have keys of one tag, and the fourth the tag that the third has once revoked.
+      const secrets = [31, 60, 53, 200, 7]
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          replaceEntropy((bytes) => {
+            bytes.fill(0)
+            bytes[bytes.length - 1] = secrets.shift() ?? 0
+          })
+        ),
+        (replaced) => Effect.sync(() => replaceEntropy(replaced))
+      )
+      const tags: Array<number> = []
+      yield* Effect.gen(function*() {
+        const { list, roll } = yield* ZoneKeys.ZoneKeys
+        for (const left of [4, 2, 0]) {
+          if (left < 4) yield* roll
+          assert.lengthOf(secrets, left)
+          yield* TestClock.adjust("76 days")
+        }
+        tags.push(...(yield* list).map(({ key }) => keyTag(dnskeyOf(key))))
+      }).pipe(Effect.provide(keysIn(directory)))
+      assert.strictEqual(new Set(tags).size, 3)
+      assert.lengthOf(readdirSync(directory), 3)
     }))
 
   it.effect("without DNSSEC there is no signer, and keys are refused with the option", () =>

@@ -41,10 +41,11 @@ describe("svcd-cli dnskey", () => {
           "Key 202, active",
           "Key 303, new until 2027-02-14",
           "bit. IN DNSKEY 257 3 13 GojIhhXU==",
-          `  trust-anchor: "bit. IN DS 202 13 2 ${DIGEST}"`,
+          `bit. IN DS 202 13 2 ${DIGEST}`,
+          "  auto-trust-anchor-file: \"/var/lib/unbound/bit.ds\"",
           "  trust-anchors { bit. initial-key 257 3 13 \"GojIhhXU==\"; };",
           `  bit. IN DS 202 13 2 ${DIGEST}`,
-          `  trust_anchors.add('bit. IN DS 303 13 2 ${DIGEST}')`
+          "  trust_anchors.add_file('/var/lib/knot-resolver/bit.key')"
         ]
       ) assert.include(stdout.split("\n"), line)
       assert.notInclude(stdout, "101")

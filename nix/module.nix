@@ -119,6 +119,16 @@ in
       '';
     };
 
+    dnsTsigFile = mkOption {
+      type = types.nullOr (types.strMatching "/.+");
+      default = null;
+      example = "/run/secrets/svcd-dnstsig.toml";
+      description = ''
+        File with the line `dnstsig = ["NAME:ALGORITHM:SECRET"]`, which holds secrets (docs/dns.md), and nothing else.
+        systemd reads it as root; svcd gets a copy of its configuration with it, which only svcd can read.
+      '';
+    };
+
     webhooksFile = mkOption {
       type = types.nullOr (types.strMatching "/.+");
       default = null;
@@ -179,8 +189,7 @@ in
       {
         assertion = !(cfg.settings ? dnstsig);
         message =
-          "services.svcd.settings.dnstsig would be in the Nix store: "
-          + "name the secondaries by their addresses in dnstransfer.";
+          "services.svcd.settings.dnstsig would be in the Nix store: use services.svcd.dnsTsigFile.";
       }
       {
         assertion = !(cfg.settings ? datadir);
@@ -228,7 +237,7 @@ in
           exit 2
         fi
         ${
-          if cfg.webhooksFile == null then
+          if cfg.dnsTsigFile == null && cfg.webhooksFile == null then
             ''
               ln -sfn ${configFile} ${lib.escapeShellArg configPath}
               rm -f ${lib.escapeShellArg "${configPath}.whole"}
@@ -236,7 +245,12 @@ in
           else
             ''
               umask 077
-              cat ${configFile} "$CREDENTIALS_DIRECTORY/webhooks" > ${lib.escapeShellArg "${configPath}.whole"}
+              # TOML wants the keys of the top before the first table.
+              {
+                ${lib.optionalString (cfg.dnsTsigFile != null) ''cat "$CREDENTIALS_DIRECTORY/dnstsig"; echo''}
+                cat ${configFile}
+                ${lib.optionalString (cfg.webhooksFile != null) ''cat "$CREDENTIALS_DIRECTORY/webhooks"''}
+              } > ${lib.escapeShellArg "${configPath}.whole"}
               ln -sfn ${lib.escapeShellArg "${configPath}.whole"} ${lib.escapeShellArg configPath}
             ''
         }
@@ -286,6 +300,7 @@ in
           LoadCredential =
             lib.optional (cfg.rpc.passwordFile != null) "rpcpassword:${cfg.rpc.passwordFile}"
             ++ lib.optional (cfg.alertMailServerFile != null) "alertmailserver:${cfg.alertMailServerFile}"
+            ++ lib.optional (cfg.dnsTsigFile != null) "dnstsig:${cfg.dnsTsigFile}"
             ++ lib.optional (cfg.webhooksFile != null) "webhooks:${cfg.webhooksFile}";
         };
     };

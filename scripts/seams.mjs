@@ -24,7 +24,7 @@ const READ_ONLY = [
 ]
 
 /**
- * Each seam: the modules, what all files may import of them, and the files and folders that may import the rest. Types
+ * Each seam: the modules, what all files may import of them (or, with `only`, may not), and the files and folders that may import the rest. Types
  * count for nothing. Servers and clients besides those of peers stay outside the first world.
  */
 const SEAMS = [
@@ -42,6 +42,12 @@ const SEAMS = [
       "webhooks/"
     ],
     instead: "peers are reached through network/connect/Transport.ts"
+  },
+  {
+    modules: ["node:crypto"],
+    only: ["checkPrime", "diffieHellman", "hkdf", "pbkdf2", "scrypt"],
+    files: ["wallet/keys/mnemonic.ts", "wallet/keys/seal.ts"],
+    instead: "work of the thread pool goes through doAside of base/disk.ts"
   },
   {
     modules: ["node:worker_threads"],
@@ -71,5 +77,6 @@ const SEAMS = [
 export const faultOfSeam = ({ file, names, target, typesOnly }) => {
   const seam = SEAMS.find(({ modules }) => modules.includes(target))
   if (seam === undefined || typesOnly || seam.files.some((allowed) => file.startsWith(allowed))) return undefined
-  return names !== undefined && names.every((name) => seam.harmless.includes(name)) ? undefined : seam.instead
+  const isHarmless = (name) => seam.only === undefined ? seam.harmless.includes(name) : !seam.only.includes(name)
+  return names !== undefined && names.every(isHarmless) ? undefined : seam.instead
 }

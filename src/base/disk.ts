@@ -8,10 +8,10 @@ import { promisify } from "node:util"
 
 /** Work for the thread pool, in both forms. */
 export interface DiskCall<A> {
-  /** Of the function in `node:fs`. */
+  /** Of the function of Node.js. */
   readonly name: string
-  /** A path or a descriptor. */
-  readonly on: string | number
+  /** A path or a descriptor; nothing for a function of `node:crypto`. */
+  readonly on?: string | number
   /** Blocks the event loop. */
   readonly now: () => A
   readonly later: () => Promise<A>

@@ -15,7 +15,6 @@ import {
   realPathAside,
   removeAside,
   renameAside,
-  replaceDisk,
   statAside,
   syncAside,
   systemDisk,
@@ -26,16 +25,7 @@ import {
 } from "../../src/base/disk.ts"
 import { readGiven } from "../../src/base/givenFile.ts"
 import { temporaryDirectory } from "../support/chain.ts"
-
-/** Does all work at once. */
-const blocking: Disk = { ...systemDisk, aside: async ({ now }) => now() }
-
-const onDisk = <A>(disk: Disk, work: () => Promise<A>): Effect.Effect<A> =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => replaceDisk(disk)),
-    () => Effect.promise(work),
-    (before) => Effect.sync(() => replaceDisk(before))
-  )
+import { blockingDisk, overDisk } from "../support/disk.ts"
 
 const failing = (code: string) => (): never => {
   throw Object.assign(new Error(code), { code })
@@ -91,9 +81,9 @@ const EXPECTED = {
 describe("the disk", () => {
   it.scopedLive("work gives the same on the thread pool and at once", () =>
     Effect.gen(function*() {
-      for (const disk of [systemDisk, blocking]) {
+      for (const disk of [systemDisk, blockingDisk]) {
         const directory = yield* temporaryDirectory
-        assert.deepStrictEqual(yield* onDisk(disk, () => everything(directory)), EXPECTED)
+        assert.deepStrictEqual(yield* Effect.promise(() => everything(directory)).pipe(overDisk(disk)), EXPECTED)
       }
     }))
 
@@ -110,7 +100,9 @@ describe("the disk", () => {
       const writers = [(): Promise<void> => replaceFile(path, ["new"]), async () => replaceFileNow(path, "new")]
       for (const [code, fault] of faults) {
         for (const write of writers) {
-          const found = yield* onDisk({ ...blocking, ...fault }, () => write().catch((error) => error.code))
+          const found = yield* Effect.promise(() => write().catch((error) => error.code)).pipe(
+            overDisk({ ...blockingDisk, ...fault })
+          )
           assert.strictEqual(found, code)
           assert.strictEqual(readFileSync(path, "utf8"), "old")
           assert.isFalse(existsSync(`${path}.new`))

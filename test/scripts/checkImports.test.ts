@@ -84,6 +84,24 @@ const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, 
     `"node:net": peers are reached through network/connect/Transport.ts`
   ],
   [
+    "wallet/a.ts",
+    `import { createHash, scrypt } from "node:crypto"`,
+    1,
+    `"node:crypto": work of the thread pool goes through doAside of base/disk.ts`
+  ],
+  [
+    "storage/g.ts",
+    `import { readFileSync, renameSync } from "node:fs"`,
+    1,
+    `"node:fs": files are written through base/disk.ts`
+  ],
+  [
+    "storage/h.ts",
+    `import { Worker } from "node:worker_threads"`,
+    1,
+    `"node:worker_threads": threads are started by base/threads.ts`
+  ],
+  [
     "node/b.ts",
     `import * as dns from "node:dns"`,
     1,

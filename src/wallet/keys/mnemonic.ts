@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { pbkdf2 } from "node:crypto"
+import { pbkdf2, pbkdf2Sync } from "node:crypto"
+import { promisify } from "node:util"
+import { doAside } from "../../base/disk.ts"
 import { randomBytes } from "../../base/entropy.ts"
 import { quoted } from "../../base/safeText.ts"
 import { editDistance } from "../../config/suggest.ts"
@@ -92,17 +94,24 @@ export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<str
 const ROUNDS = 2_048
 const SEED_BYTES = 64
 
+const pbkdf2Later = promisify(pbkdf2)
+
 /** 64 bytes, which the caller wipes. Computed outside the event loop. */
 export const seedOf = (
   mnemonic: Redacted.Redacted<string>,
   passphrase: Redacted.Redacted<string> = Redacted.make("")
 ): Effect.Effect<Uint8Array> =>
-  Effect.async((resume) => {
+  Effect.promise(async () => {
     const salt = `mnemonic${Redacted.value(passphrase)}`.normalize("NFKD")
     const words = Redacted.value(mnemonic).normalize("NFKD")
-    pbkdf2(words, salt, ROUNDS, SEED_BYTES, "sha512", (error, seed) => {
-      if (error !== null) return resume(Effect.die(error))
-      resume(Effect.succeed(Uint8Array.from(seed)))
-      seed.fill(0)
+    const seed = await doAside({
+      name: "pbkdf2",
+      now: () => pbkdf2Sync(words, salt, ROUNDS, SEED_BYTES, "sha512"),
+      later: () => pbkdf2Later(words, salt, ROUNDS, SEED_BYTES, "sha512")
     })
+    try {
+      return Uint8Array.from(seed)
+    } finally {
+      seed.fill(0)
+    }
   })

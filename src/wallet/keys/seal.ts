@@ -2,7 +2,9 @@ import { xchacha20poly1305 } from "@noble/ciphers/chacha.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { scrypt } from "node:crypto"
+import { scrypt, type ScryptOptions, scryptSync } from "node:crypto"
+import { promisify } from "node:util"
+import { doAside } from "../../base/disk.ts"
 import { randomBytes } from "../../base/entropy.ts"
 import { type Bytes, concat, fromHex, toHex } from "../../protocol/bytes.ts"
 import { sha256 } from "../../protocol/hash.ts"
@@ -80,20 +82,24 @@ const passwordOf = (passphrase: Redacted.Redacted<string>): Uint8Array => {
   return text.at(-1) === 0 ? sha256(concat(new TextEncoder().encode("svcd passphrase"), text)) : text
 }
 
+const scryptLater = promisify<Uint8Array, Bytes, number, ScryptOptions, Buffer>(scrypt)
+
 /** Runs in the thread pool. */
 export const passphraseKey = (
   passphrase: Redacted.Redacted<string>,
   { logN, p, r, salt }: Omit<Encryption, "kdf" | "masterKey">
 ): Effect.Effect<Uint8Array> =>
-  Effect.async((resume) => {
+  Effect.promise(() => {
     const password = passwordOf(passphrase)
     const N = 2 ** logN
     // The memory of scrypt (RFC 7914), with room for the library's own.
-    const maxmem = 128 * r * (N + p + 2) + 1024 * 1024
-    scrypt(password, salt, KEY_BYTES, { N, r, p, maxmem }, (error, key) => {
-      password.fill(0)
-      resume(error === null ? Effect.succeed(new Uint8Array(key)) : Effect.die(error))
+    const cost = { N, r, p, maxmem: 128 * r * (N + p + 2) + 1024 * 1024 }
+    const key = doAside({
+      name: "scrypt",
+      now: () => scryptSync(password, salt, KEY_BYTES, cost),
+      later: () => scryptLater(password, salt, KEY_BYTES, cost)
     })
+    return key.then((bytes) => new Uint8Array(bytes)).finally(() => password.fill(0))
   })
 
 const sealMasterKey = (

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck, Redacted } from "effect"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import { createMnemonic, parseMnemonic, seedOf, wholeWord } from "../../../src/wallet/keys/mnemonic.ts"
+import { blockingDisk, overDisk } from "../../support/disk.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 
 const ABOUT = `${"abandon ".repeat(11)}about`
@@ -89,6 +90,14 @@ describe("createMnemonic", () => {
 interface Bip39Vectors {
   readonly english: ReadonlyArray<readonly [entropy: string, phrase: string, seed: string, xprv: string]>
 }
+
+describe("seedOf", () => {
+  it.effect("gives the same on the thread pool and without it", () =>
+    Effect.gen(function*() {
+      const seed = seedOf(Either.getOrThrow(parseMnemonic(ABOUT)))
+      assert.deepStrictEqual(yield* seed.pipe(overDisk(blockingDisk)), yield* seed)
+    }))
+})
 
 describe.skipIf(!hasShared)("the vectors of BIP 39", () => {
   it.effect("give the seeds", () =>

@@ -14,6 +14,7 @@ import {
 } from "../../../src/wallet/keys/seal.ts"
 import { MAX_SCRYPT_LOG_N } from "../../../src/wallet/keys/WalletDocument.ts"
 import { withCheapScrypt } from "../../support/cheapScrypt.ts"
+import { blockingDisk, overDisk } from "../../support/disk.ts"
 
 const key = new Uint8Array(32).fill(7)
 const pass = (text: string) => Redacted.make(text)
@@ -71,11 +72,10 @@ describe("passphraseKey", () => {
     Effect.gen(function*() {
       for (const { logN, p, r } of [{ logN: 10, r: 8, p: 1 }, { logN: 11, r: 1, p: 3 }]) {
         const salt = new Uint8Array([1, 2, 3])
-        const found = yield* passphraseKey(pass("a pass\u00e9"), { logN, r, p, salt })
-        assert.strictEqual(
-          toHex(found),
-          toHex(scrypt("a pass\u00e9".normalize("NFKD"), salt, { N: 2 ** logN, r, p, dkLen: 32 }))
-        )
+        const reference = scrypt("a pass\u00e9".normalize("NFKD"), salt, { N: 2 ** logN, r, p, dkLen: 32 })
+        const key = passphraseKey(pass("a pass\u00e9"), { logN, r, p, salt })
+        assert.strictEqual(toHex(yield* key), toHex(reference))
+        assert.strictEqual(toHex(yield* key.pipe(overDisk(blockingDisk))), toHex(reference))
       }
     }))
 

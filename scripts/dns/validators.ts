@@ -34,7 +34,7 @@ import {
   startFront
 } from "./resolvers.ts"
 
-/** Questions under way, each at all resolvers. More are no faster, and wait too long for the resolvers on a busy machine. */
+/** Questions under way, each at all resolvers. With more, each waits longer than resolvers do on a busy machine. */
 const CONCURRENCY = 8
 
 /** Milliseconds for a resolver to start. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { nextTurn, turnOfEventLoop } from "../base/turns.ts"
 
 /** Milliseconds of work for answers between two turns of the event loop. */
-const TURN_MS = 4
+const TURN_MS = 8
 
 /** Bounds the work that is done for questions before other sockets and timers have their turn. */
 export class WorkBudget {

@@ -2,10 +2,13 @@ import { below, type Random } from "../../src/base/random.ts"
 import { askers } from "./actors/askers.ts"
 import { chance } from "./actors/drawing.ts"
 import { killers } from "./actors/killers.ts"
+import { liars } from "./actors/liars.ts"
 import { miners } from "./actors/miners.ts"
+import { operators } from "./actors/operators.ts"
 import { owners } from "./actors/owners.ts"
 import { reorganizers } from "./actors/reorganizers.ts"
 import { replicas } from "./actors/replicas.ts"
+import { resolvers } from "./actors/resolvers.ts"
 import { weather } from "./actors/weather.ts"
 import { PROPERTIES } from "./holds/all.ts"
 import { HOUR, MINUTE, type NodePlan, type Plan, type Step, type WorldNumber } from "./plan.ts"
@@ -30,7 +33,7 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   2: {
     nodes: 5,
     offset: 40 * MINUTE,
-    actors: [miners, killers, weather, reorganizers, owners, askers, replicas],
+    actors: [miners, killers, weather, reorganizers, owners, operators, liars, askers, replicas, resolvers],
     properties: PROPERTIES
   }
 }

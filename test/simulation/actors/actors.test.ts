@@ -10,6 +10,7 @@ import { operators } from "./operators.ts"
 import { owners } from "./owners.ts"
 import { reorganizers } from "./reorganizers.ts"
 import { replicas } from "./replicas.ts"
+import { resolvers } from "./resolvers.ts"
 import { weather } from "./weather.ts"
 
 const nodes: ReadonlyArray<NodePlan> = ["a", "b", "c"].map((name, i) => ({
@@ -27,7 +28,7 @@ const drawn = ({ draw, name }: Actor, seed: number) => {
 }
 
 describe("actors", () => {
-  it.each([askers, killers, liars, miners, operators, owners, reorganizers, replicas, weather])(
+  it.each([askers, killers, liars, miners, operators, owners, reorganizers, replicas, resolvers, weather])(
     "$name draw the same steps from the same seed",
     (actor) => {
       for (let seed = 0; seed < 50; seed++) {

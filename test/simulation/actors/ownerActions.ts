@@ -56,20 +56,26 @@ const register = (world: World, node: string, given: Act["arguments"]) =>
     })
   })
 
-const update = (world: World, node: string, given: Act["arguments"]) =>
-  withWallet(world, node, ({ names }) =>
+/** A name that the wallet has, most often; sometimes that of the step, which may belong to another owner. */
+const chosenName = ({ names }: Wallet, { arguments: given, random }: Act): Bytes => {
+  const own = names.list().filter(({ mine }) => mine)
+  return own.length > 0 && random() < 0.9 ? oneOf(random, own).name : encoded(textAt(given, "name"))
+}
+
+const update = (world: World, node: string, act: Act) =>
+  withWallet(world, node, (wallet) =>
     Effect.map(
-      names.nameUpdate({ name: encoded(textAt(given, "name")), value: encoded(textAt(given, "value")) }),
+      wallet.names.nameUpdate({ name: chosenName(wallet, act), value: encoded(textAt(act.arguments, "value")) }),
       ({ txid }) => acknowledged(world, { node, what: "update", txid })
     ))
 
-const transfer = (world: World, node: string, given: Act["arguments"]) =>
+const transfer = (world: World, node: string, act: Act) =>
   Effect.flatMap(
-    addressAt(world, textAt(given, "to")),
+    addressAt(world, textAt(act.arguments, "to")),
     ({ script }) =>
-      withWallet(world, node, ({ names }) =>
+      withWallet(world, node, (wallet) =>
         Effect.map(
-          names.nameUpdate({ name: encoded(textAt(given, "name")), value: undefined, destination: script }),
+          wallet.names.nameUpdate({ name: chosenName(wallet, act), value: undefined, destination: script }),
           ({ txid }) => acknowledged(world, { node, what: "transfer", txid })
         ))
   )
@@ -163,8 +169,8 @@ const byArguments = (
 
 const ACTIONS = {
   register: byArguments(register),
-  update: byArguments(update),
-  transfer: byArguments(transfer),
+  update,
+  transfer,
   pay: byArguments(pay),
   cancel: byArguments(cancel),
   renewal: byArguments(setRenewal),

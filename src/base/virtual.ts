@@ -14,16 +14,16 @@ export interface VirtualMachine {
 }
 
 /**
- * Puts a simulated machine in place of the real one, for the whole process: a world is a process. Comes before any use,
- * as a pool of random numbers or a slice of work may outlast the change. The result restores what was there.
+ * Puts parts of a simulated machine in place of the real one, for the whole process: a world is a process. Comes before
+ * any use, as a pool of random numbers or a slice of work may outlast the change. The result restores what was there.
  */
-export const useVirtual = ({ consumption, disk, entropy, loop, time }: VirtualMachine): () => void => {
+export const useVirtual = ({ consumption, disk, entropy, loop, time }: Partial<VirtualMachine>): () => void => {
   const before = {
-    time: replaceTime(time),
-    loop: replaceEventLoop(loop),
-    entropy: replaceEntropy(entropy),
-    consumption: replaceConsumption(consumption),
-    disk: replaceDisk(disk)
+    ...(time === undefined ? {} : { time: replaceTime(time) }),
+    ...(loop === undefined ? {} : { loop: replaceEventLoop(loop) }),
+    ...(entropy === undefined ? {} : { entropy: replaceEntropy(entropy) }),
+    ...(consumption === undefined ? {} : { consumption: replaceConsumption(consumption) }),
+    ...(disk === undefined ? {} : { disk: replaceDisk(disk) })
   }
   return () => void useVirtual(before)
 }

@@ -76,6 +76,17 @@ describe("useVirtual", () => {
     assert.isBelow(heapUsed(), Number.POSITIVE_INFINITY)
   })
 
+  it("useVirtual leaves the parts that it gets no other for", () => {
+    const restore = useVirtual({ entropy: (bytes) => void bytes.fill(9) })
+    try {
+      assert.deepStrictEqual([...randomBytes(2)], [9, 9])
+      assert.isBelow(heapUsed(), Number.POSITIVE_INFINITY)
+    } finally {
+      restore()
+    }
+    assert.notDeepEqual(randomBytes(16), new Uint8Array(16).fill(9))
+  })
+
   it("useVirtual runs tasks and slices of work on its event loop", () => {
     within(({ run, tasks }) => {
       const seen: Array<string> = []

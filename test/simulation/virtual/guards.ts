@@ -2,10 +2,11 @@ import { createHook } from "node:async_hooks"
 import { pbkdf2Sync, scryptSync } from "node:crypto"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import type { Random } from "../../../src/base/random.ts"
+import { useVirtual, type VirtualMachine } from "../../../src/base/virtual.ts"
 
 /**
- * Keeps a run inside its world: globals give virtual time and seeded numbers, and what would reach the real network,
- * timers, threads or programs is reported with its stack.
+ * Keeps a run inside its world: the seams of src and, for its packages, the globals give virtual time and seeded numbers.
+ * What would reach the real network, timers, threads or programs is reported with its stack.
  */
 
 /** What a world puts in place of the machine. */
@@ -102,6 +103,11 @@ const replace = (target: object, members: Readonly<Record<string, unknown>>, und
   }
 }
 
+interface Repetition {
+  readonly milliseconds: number
+  readonly run: () => void
+}
+
 /** A handle as Node's timers return it. */
 class VirtualTimer {
   private readonly cancel: () => void
@@ -132,26 +138,47 @@ class VirtualTimer {
   }
 }
 
+/** What src takes through its seams. */
+const machineOf = (world: Substitute): Partial<VirtualMachine> => ({
+  time: { monotonic: world.monotonic, wallTime: world.timeOfDay },
+  loop: {
+    nextTurn: (task) => new VirtualTimer(world.turn(task)),
+    afterDelay: (delay, task) => new VirtualTimer(world.after(Math.max(1, delay), task)),
+    every: (interval, task) => repeated(world, { milliseconds: Math.max(1, interval), run: task })
+  },
+  entropy: world.fill,
+  consumption: {
+    usage: () => ({ userCPUTime: 0, systemCPUTime: 0, involuntaryContextSwitches: 0 }),
+    loopTime: () => ({ active: 0, idle: 1 }),
+    // Collections of garbage take as long as the heap is large: none.
+    heapUsed: () => Number.POSITIVE_INFINITY
+  }
+})
+
+const repeated = ({ after }: Substitute, { milliseconds, run }: Repetition): VirtualTimer => {
+  let cancel = (): void => {}
+  const wait = (): void => {
+    cancel = after(milliseconds, () => {
+      wait()
+      run()
+    })
+  }
+  wait()
+  return new VirtualTimer(() => cancel())
+}
+
 type Callback = (...values: ReadonlyArray<unknown>) => void
 
-const timersOf = ({ after, turn }: Substitute): Readonly<Record<string, unknown>> => {
+const timersOf = (world: Substitute): Readonly<Record<string, unknown>> => {
+  const { after, turn } = world
   const clear = (timer: unknown): void => {
     if (timer instanceof VirtualTimer) timer.close()
   }
   return {
     setTimeout: (run: Callback, milliseconds = 1, ...values: ReadonlyArray<unknown>) =>
       new VirtualTimer(after(Math.max(1, milliseconds), () => run(...values))),
-    setInterval: (run: Callback, milliseconds = 1, ...values: ReadonlyArray<unknown>) => {
-      let cancel = (): void => {}
-      const wait = (): void => {
-        cancel = after(Math.max(1, milliseconds), () => {
-          wait()
-          run(...values)
-        })
-      }
-      wait()
-      return new VirtualTimer(() => cancel())
-    },
+    setInterval: (run: Callback, milliseconds = 1, ...values: ReadonlyArray<unknown>) =>
+      repeated(world, { milliseconds: Math.max(1, milliseconds), run: () => run(...values) }),
     setImmediate: (run: Callback, ...values: ReadonlyArray<unknown>) => new VirtualTimer(turn(() => run(...values))),
     clearTimeout: clear,
     clearInterval: clear,
@@ -207,19 +234,14 @@ export const replaced = (target: object, members: Readonly<Record<string, unknow
 const load = createRequire(import.meta.url)
 
 const patch = (world: Substitute, undo: Undo): void => {
+  undo.add(useVirtual(machineOf(world)))
   replace(globalThis, timersOf(world), undo)
-  replace(performance, {
-    now: world.monotonic,
-    eventLoopUtilization: () => ({ idle: 1, active: 0, utilization: 0 })
-  }, undo)
+  replace(performance, { now: world.monotonic }, undo)
   replace(Date, { now: world.timeOfDay }, undo)
   replace(Math, { random: world.random }, undo)
   replace(crypto, { getRandomValues: getRandomValues(world) }, undo)
   const nanos = (): bigint => BigInt(Math.round(world.monotonic() * 1e6))
   replace(process.hrtime, { bigint: nanos }, undo)
-  const used = { heapUsed: Infinity, userCPUTime: 0, systemCPUTime: 0, involuntaryContextSwitches: 0 }
-  // Collections of garbage take as long as the heap is large: none.
-  replace(process, { memoryUsage: Object.assign(() => used, { rss: () => 0 }), resourceUsage: () => used }, undo)
   replace(load("node:crypto"), cryptoOf(world), undo)
   syncBuiltinESMExports()
   undo.add(syncBuiltinESMExports)

@@ -5,6 +5,7 @@ import type { Address } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
 import { secureRandom } from "../base/entropy.ts"
 import { peerTime } from "../base/NodeClock.ts"
+import { Pulse } from "../base/pulse.ts"
 import { bytesFrom, type Random } from "../base/random.ts"
 import type { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
@@ -106,10 +107,11 @@ const makeGossip = (
       reachable: (network) => networks.has(network)
     })
     const time = yield* peerTime
+    const tick = GOSSIP_TICK * (yield* Pulse)
     yield* Effect.gen(function*() {
       downloading = yield* initialDownload
       gossip.tick(yield* unixTime)
-      yield* time.sleep(GOSSIP_TICK)
+      yield* time.sleep(tick)
     }).pipe(Effect.forever, Effect.forkScoped)
     return gossip
   })

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import { cpSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { below } from "../../src/base/random.ts"
+import { Pulse } from "../../src/base/pulse.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import { Transport } from "../../src/network/connect/Transport.ts"
 import { openFailure } from "../../src/node/layers/base.ts"
@@ -18,6 +18,7 @@ import { nodeOver, type NodeServices } from "../../src/node/layers/node.ts"
 import { NodeSettings, nodeSettings } from "../../src/node/layers/NodeSettings.ts"
 import { Lifecycle } from "../../src/rpc/Lifecycle.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
+import { oneOf } from "./actors/drawing.ts"
 import type { SimNetwork } from "./net/SimNetwork.ts"
 import { transportOf } from "./net/transport.ts"
 import { nodeLog } from "./nodeLog.ts"
@@ -38,8 +39,12 @@ export const NODE_OPTIONS = {
   verifyThreads: 0,
   dnsSeed: "0",
   fixedSeeds: false,
-  keypool: 4
+  keypool: 4,
+  backgroundCheck: false
 } as const
+
+/** Usual pauses of the network's loops make most of the work of an idle world. */
+const PULSES = [1, 8, 40, 40, 40, 40, 40, 40]
 
 /** Operations between two places where a fiber may have to wait. Few make more interleavings. */
 const YIELDS = [2048, 2048, 2048, 256, 32]
@@ -203,7 +208,7 @@ export class SimNode implements WorldNode {
     options: NodePlan["options"],
     opened: (exit: Exit.Exit<void, EmbeddedOpenFailure>) => void
   ) {
-    const { machine, network } = this.around
+    const { machine, network, root } = this.around
     const settings = this.settings(options)
     return Effect.gen(function*() {
       const context = yield* Layer.build(nodeOver(Layer.effect(NodeSettings, settings))).pipe(
@@ -217,8 +222,9 @@ export class SimNode implements WorldNode {
       Effect.scoped,
       Effect.provideService(Transport, transportOf(network, this.plan.host)),
       withCheapScrypt,
-      Effect.provide(nodeLog(machine, this.name)),
-      Effect.withMaxOpsBeforeYield(this.yields())
+      Effect.provide(nodeLog(machine, { name: this.name, root })),
+      Effect.provideService(Pulse, this.drawn("pulse", PULSES)),
+      Effect.withMaxOpsBeforeYield(this.drawn("yields", YIELDS))
     )
   }
 
@@ -234,9 +240,8 @@ export class SimNode implements WorldNode {
     })
   }
 
-  private yields(): number {
-    const random = streamOf(this.around.seed, `node:${this.name}-${this.life}`)
-    return YIELDS[below(random, YIELDS.length)] ?? 2048
+  private drawn(what: string, list: ReadonlyArray<number>): number {
+    return oneOf(streamOf(this.around.seed, `node:${this.name}-${this.life}-${what}`), list)
   }
 
   /** It ended by itself, or as it was told to. */

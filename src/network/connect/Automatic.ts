@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Address } from "../../base/addresses.ts"
+import { Pulse } from "../../base/pulse.ts"
 import { exponential, type Random } from "../../base/random.ts"
 import type { PeerId } from "../../protocol/keys.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
@@ -16,7 +17,8 @@ import { chooseAddress, extraBlockRelay, extraFullRelay, type ExtraPeer } from "
 import type { ConnectionOutcome, Connections } from "./Connections.ts"
 import { nextConnection, type SlotLimits } from "./slots.ts"
 
-const STEP = "500 millis"
+/** Milliseconds. */
+const STEP = 500
 
 /** Extra delay after a failed check. */
 const AFTER_DEFECT = "10 seconds"
@@ -91,7 +93,7 @@ export class Automatic {
           AFTER_DEFECT
         )
       ),
-      Effect.zipRight(Effect.sleep(STEP)),
+      Effect.zipRight(Effect.flatMap(Pulse, (pulse) => Effect.sleep(STEP * pulse))),
       Effect.forever
     )
   )

@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { secureRandom } from "../../base/entropy.ts"
 import { peerTime } from "../../base/NodeClock.ts"
+import { Pulse } from "../../base/pulse.ts"
 import type { Random } from "../../base/random.ts"
 import { Scheduler } from "../../base/Scheduler.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -83,6 +84,7 @@ export const make = (
     }, random)
     const retries = yield* Queue.sliding<void>(1)
     const time = yield* peerTime
+    const pause = interval * (yield* Pulse)
     const monotonic = Effect.sync(() => Math.floor(time.now()))
     const states: RelayParts["states"] = new Map()
     const parts: RelayParts = { mempool, status, states, downloads, random, blocksOnly, monotonic }
@@ -145,7 +147,7 @@ export const make = (
     yield* mempool.listen(onMempool)
     yield* mempool.whenOffered((entry) => announcer.enqueueForAll(entry))
     yield* inBackground(Stream.runForEach(events, onChain))
-    yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(interval))))
+    yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(pause))))
     yield* inBackground(Effect.forever(Effect.zipRight(Queue.take(retries), retryOrphans)))
     yield* scheduler.repeat(
       Effect.sync(() => announcer.enqueueUnbroadcast()),

@@ -110,6 +110,8 @@ export interface SyncContext extends SyncView {
   /** Blocks that the operator requested and that have not arrived. */
   readonly fetched: Set<HeaderId>
   /** Below 2^bits, for bits up to 64. */
+  /** Milliseconds between two ticks. */
+  readonly tick: number
   readonly random: (bits: number) => bigint
   readonly wake: () => void
   initial: boolean

@@ -290,11 +290,11 @@ export class SyncLoop {
       Effect.suspend(() => {
         const now = context.now()
         const real = context.real()
-        const lag = real - this.ticked - TICK
+        const lag = real - this.ticked - context.tick
         this.ticked = real
         this.pings.look(real)
         if (context.loading) return Effect.void
-        if (lag > TICK) context.download.excuse(lag, now)
+        if (lag > context.tick) context.download.excuse(lag, now)
         for (const [id, { peer }] of context.peers) context.headers.heard(id, peer.traffic.bytesReceived, now)
         this.startHeaders()
         this.send(context.download.standIns(now))

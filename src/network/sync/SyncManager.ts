@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "../../base/entropy.ts"
 import { peerTime } from "../../base/NodeClock.ts"
+import { Pulse } from "../../base/pulse.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -143,6 +144,7 @@ export const makeOver = (
       highBandwidth: new HighBandwidth(),
       wantsCompact: options.blocksOnly !== true,
       blockOrder,
+      tick: TICK * (yield* Pulse),
       compare: comparison(comparing, () => headers.isCompared(real())),
       fetched: new Set(),
       random: randomNumber(options.random ?? randomBytes),
@@ -188,7 +190,7 @@ export const makeOver = (
     )
     // A batch of blocks moves the tip once.
     yield* Effect.forkScoped(Stream.runForEachChunk(tips, () => offer({ type: "tip" })))
-    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(TICK))))
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(context.tick))))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
     /** Waits until the loop has handled an event, so that a peer has only one in the queue, with its memory counted. */

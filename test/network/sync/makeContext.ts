@@ -36,6 +36,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
       highBandwidth: new HighBandwidth(),
       blockOrder: new BlockOrder(tree),
       random: () => 0n,
+      tick: 250,
       wake: () => undefined,
       now: () => 0,
       real: () => 0,

@@ -5,7 +5,7 @@ import { shownTxid } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { seen, settledTip } from "./chains.ts"
+import { serviceOf, settledTip } from "./chains.ts"
 
 /** Minutes until all mempools agree. */
 const PATIENCE = 10
@@ -20,7 +20,7 @@ const tipFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
 
 const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   const pools = nodes.map((node) => {
-    const pool = seen(node, Mempool)
+    const pool = serviceOf(node, Mempool)
     return new Set([...pool?.entries() ?? []].map(({ transaction }) => transaction.txidKey))
   })
   const all = new Set(pools.flatMap((pool) => [...pool]))
@@ -34,7 +34,7 @@ const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
 
 const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   for (const node of nodes) {
-    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       for (const { name, note, step, value } of wallet.names.registrations()) {
         if (value === undefined || step === "done" || step === "failed") continue
         return `the registration of ${nameField(name)} on ${node.name} has not ended: ${step}, ${note}`

@@ -71,6 +71,6 @@ export const answersHold: Property = {
   name: "answers are true, and denials complete",
   check: (world) => {
     const answers = new Answers(world)
-    return { every: 50, always: () => firstFault(world.nodes, (node) => answers.check(node)) }
+    return { every: 1_000, always: () => firstFault(world.nodes, (node) => answers.check(node)) }
   }
 }

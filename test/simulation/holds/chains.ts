@@ -1,3 +1,4 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Chain } from "../../../src/chain/Chain.ts"
@@ -6,6 +7,7 @@ import { regtestParams } from "../../../src/consensus/params.ts"
 import type { NodeServices } from "../../../src/node/layers/node.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, displayHash } from "../../../src/protocol/bytes.ts"
+import type { HeaderId } from "../../../src/protocol/keys.ts"
 import type { World, WorldNode } from "../World.ts"
 import { ReplayModel, RuleBroken } from "./ReplayModel.ts"
 
@@ -28,6 +30,13 @@ export const seen = <A, E>(node: WorldNode, effect: Effect.Effect<A, E, NodeServ
   const exit = node.look(effect)
   return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
 }
+
+/** A service of a running node, without a fiber: properties ask for it between any two tasks. */
+export const serviceOf = <I extends NodeServices, A>(node: WorldNode, tag: Context.Tag<I, A>): A | undefined =>
+  node.state === "running" && node.services !== undefined ? Context.get(node.services, tag) : undefined
+
+/** The tip of a running node as a number that is its own in each life. */
+export const tipIdOf = (node: WorldNode): HeaderId | undefined => serviceOf(node, Chain)?.tree.tip()
 
 const fetched = (world: World, hash: Bytes): Block => {
   for (const node of world.nodes) {

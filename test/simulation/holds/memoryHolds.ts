@@ -24,5 +24,5 @@ const fault = (node: WorldNode): string | undefined => {
 
 export const memoryHolds: Property = {
   name: "memory of peers is given back",
-  check: (world) => ({ every: 500, always: () => firstFault(world.nodes, fault) })
+  check: (world) => ({ every: 2_000, always: () => firstFault(world.nodes, fault) })
 }

@@ -1,16 +1,20 @@
 import * as Effect from "effect/Effect"
+import { Chain } from "../../../src/chain/Chain.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { binaryString, type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import type { HeaderId } from "../../../src/protocol/keys.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, seen } from "./chains.ts"
+import { comparedAt, firstFault, seen, serviceOf } from "./chains.ts"
 import { readNames, readState } from "./nodeFiles.ts"
 import type { ReplayModel } from "./ReplayModel.ts"
 import { claimsFault, coinsFault, namesFault, shownBlock } from "./storedFaults.ts"
 
 /** What a property remembers of a node. */
 interface Seen {
-  life: number
-  cursor: Bytes
+  readonly life: number
+  readonly cursor: Bytes
+  /** The tip, once names.db has reached it. */
+  done: HeaderId | undefined
   /** The last blocks of chainstate.db, and those below them. */
   readonly stored: Set<string>
   best: string
@@ -40,16 +44,20 @@ class StoredNames {
   }
 
   check(node: WorldNode): string | undefined {
+    const tree = serviceOf(node, Chain)?.tree
+    if (tree === undefined) return undefined
+    const before = this.nodes.get(node.name)
+    const isKnown = before?.life === node.life
+    if (isKnown && before.done === tree.tip()) return undefined
     const cursor = seen(node, Effect.flatMap(NameDb, (names) => names.cursor))
     if (cursor === undefined) return undefined
-    const before = this.nodes.get(node.name)
-    if (before?.life === node.life && equal(before.cursor, cursor.hash)) return undefined
-    const now = {
-      life: node.life,
-      cursor: cursor.hash,
-      stored: before?.stored ?? new Set<string>(),
-      best: before?.best ?? ""
+    const done = equal(tree.hash(tree.tip()), cursor.hash) ? tree.tip() : undefined
+    if (isKnown && equal(before.cursor, cursor.hash)) {
+      before.done = done
+      return undefined
     }
+    const { best = "", stored = new Set<string>() } = before ?? {}
+    const now: Seen = { life: node.life, cursor: cursor.hash, done, stored, best }
     this.nodes.set(node.name, now)
     return this.state(node, now) ?? this.names(node, now)
   }

@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
-import { nameKey, type OutpointKey, type TxidKey, txidKey } from "../../../src/protocol/keys.ts"
+import { type HeaderId, nameKey, type OutpointKey, type TxidKey, txidKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../../src/protocol/transaction.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
+import { comparedAt, firstFault, seen, serviceOf, settledTip, tipIdOf } from "./chains.ts"
 import { isOver, type ModelState, type ReplayModel } from "./ReplayModel.ts"
 
 const COINBASE_DEPTH = 100
@@ -73,6 +73,7 @@ const contentFault = (all: ReadonlyArray<Transaction>, model: ModelState): strin
 
 interface Before {
   readonly life: number
+  readonly tipId: HeaderId
   readonly tip: Bytes
   readonly changes: number
 }
@@ -115,14 +116,16 @@ class Pools {
   }
 
   check(node: WorldNode): string | undefined {
-    const tip = settledTip(node)
-    const pool = seen(node, Mempool)
-    if (tip === undefined || pool === undefined || !pool.info().loaded) return undefined
-    const { changes } = pool.info()
+    const pool = serviceOf(node, Mempool)
+    const tipId = tipIdOf(node)
+    if (pool === undefined || tipId === undefined) return undefined
+    const { changes, loaded } = pool.info()
     const before = this.before.get(node.name)
     const isSame = before?.life === node.life
-    if (isSame && before.changes === changes && equal(before.tip, tip.hash)) return undefined
-    this.before.set(node.name, { life: node.life, tip: tip.hash, changes })
+    if (!loaded || isSame && before.changes === changes && before.tipId === tipId) return undefined
+    const tip = settledTip(node)
+    if (tip === undefined) return undefined
+    this.before.set(node.name, { life: node.life, tipId, tip: tip.hash, changes })
     const all = [...pool.entries()].map(({ transaction }) => transaction)
     return comparedAt(this.world, tip.hash, (model) => {
       const content = contentFault(all, model.state)

@@ -6,7 +6,7 @@ import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import { HOUR } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { firstFault, seen, settledTip } from "./chains.ts"
+import { firstFault, serviceOf, settledTip } from "./chains.ts"
 
 /** The blocks of a name's life, and the last of them, in which the wallet must have had an hour. */
 const LIFE = 30
@@ -33,7 +33,7 @@ class Renewals {
   check(node: WorldNode): string | undefined {
     const tip = settledTip(node)
     if (tip === undefined) return undefined
-    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       const fault = this.wallet(node, wallet, tip.height)
       if (fault !== undefined) return `wallet "${wallet.name}": ${fault}`
     }
@@ -84,6 +84,6 @@ export const renewalsHold: Property = {
   name: "no renewal is missed",
   check: (world) => {
     const renewals = new Renewals(world)
-    return { every: 500, always: () => firstFault(world.nodes, (node) => renewals.check(node)) }
+    return { every: 2_000, always: () => firstFault(world.nodes, (node) => renewals.check(node)) }
   }
 }

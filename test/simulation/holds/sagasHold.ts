@@ -8,7 +8,7 @@ import type { ListedRegistration } from "../../../src/wallet/names/WalletNames.t
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { Property, WorldNode } from "../World.ts"
-import { firstFault, seen } from "./chains.ts"
+import { firstFault, serviceOf } from "./chains.ts"
 
 const isSent = ({ newTxid }: ListedRegistration): boolean => newTxid.some((byte) => byte !== 0)
 
@@ -67,7 +67,7 @@ const storedFault = (
 
 /** Own payments in the mempool, in display order of their txids. */
 const sentOf = (node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
-  const pool = seen(node, Mempool)
+  const pool = serviceOf(node, Mempool)
   return wallet.ledger.transactions().flatMap(({ spent, state, transaction }) =>
     state.type !== "confirmed" && spent.some((output) => output !== undefined) &&
       pool?.get(transaction.txidKey) !== undefined
@@ -92,7 +92,7 @@ class Sagas {
   private readonly memories = new Map<string, Memory>()
 
   check(node: WorldNode): string | undefined {
-    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       const fault = this.wallet(node, wallet)
       if (fault !== undefined) return `wallet "${wallet.name}": ${fault}`
     }

@@ -7,7 +7,7 @@ import { catchUp } from "../actors/replicas.ts"
 import { type NameTold, type Replica, type Source, type Tip, toldIn } from "../actors/Told.ts"
 import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
+import { comparedAt, firstFault, serviceOf, settledTip } from "./chains.ts"
 import { isOver, type ModelState, type ReplayModel } from "./ReplayModel.ts"
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -45,7 +45,7 @@ export const acknowledgedHolds: Property = {
     every: 2_000,
     always: () =>
       firstFault(world.nodes, (node) => {
-        const wallet = seen(node, Wallets)?.get("")
+        const wallet = serviceOf(node, Wallets)?.get("")
         return wallet === undefined ? undefined : walletFault(world, node, wallet)
       })
   })

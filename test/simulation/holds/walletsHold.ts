@@ -1,13 +1,13 @@
-import { type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
+import { displayHash, equal } from "../../../src/protocol/bytes.ts"
 import { fromBinaryString } from "../../../src/protocol/bytes.ts"
-import { txidKey } from "../../../src/protocol/keys.ts"
+import { type HeaderId, txidKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpointKey, outpointText, prevoutTxid } from "../../../src/protocol/transaction.ts"
 import type { WalletTx } from "../../../src/wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
+import { comparedAt, firstFault, serviceOf, settledTip, tipIdOf } from "./chains.ts"
 import type { ModelState, ReplayModel } from "./ReplayModel.ts"
 
 const shown = ({ transaction: { txid } }: WalletTx): string => displayHash(txid).slice(0, 12)
@@ -71,24 +71,32 @@ const keptFault = (wallet: Wallet, { transactions }: ModelState): string | undef
   return undefined
 }
 
+interface Looked {
+  readonly life: number
+  readonly tipId: HeaderId
+  readonly list: unknown
+}
+
 class WalletLedgers {
   private readonly world: World
-  private readonly looked = new Map<string, { readonly life: number; readonly tip: Bytes; readonly list: unknown }>()
+  private readonly looked = new Map<string, Looked>()
 
   constructor(world: World) {
     this.world = world
   }
 
   check(node: WorldNode): string | undefined {
-    const tip = settledTip(node)
-    if (tip === undefined) return undefined
-    for (const wallet of seen(node, Wallets)?.loaded() ?? []) {
+    const tipId = tipIdOf(node)
+    if (tipId === undefined) return undefined
+    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       const key = `${node.name} ${wallet.name}`
       const before = this.looked.get(key)
       const list = wallet.ledger.transactions()
-      if (before?.life === node.life && before.list === list && equal(before.tip, tip.hash)) continue
-      if (!equal(wallet.ledger.lastBlock().hash, tip.hash) || wallet.ledger.scanning() !== undefined) continue
-      this.looked.set(key, { life: node.life, tip: tip.hash, list })
+      if (before?.life === node.life && before.list === list && before.tipId === tipId) continue
+      const tip = settledTip(node)
+      if (tip === undefined || !equal(wallet.ledger.lastBlock().hash, tip.hash)) continue
+      if (wallet.ledger.scanning() !== undefined) continue
+      this.looked.set(key, { life: node.life, tipId, list })
       const fault = comparedAt(this.world, tip.hash, (model) => {
         for (const tx of list) {
           const wrong = stateFault(tx, model)

@@ -3,12 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as EffectRandom from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
+import { replaceDisk } from "../../../src/base/disk.ts"
 import type { Random } from "../../../src/base/random.ts"
 import { streamOf } from "../seed.ts"
 import { Trace, type TracedEvent } from "../trace.ts"
 import type { Facts, WorldFailure } from "../World.ts"
 import { type Guards, installGuards, replaced, type Substitute } from "./guards.ts"
 import { SimClock } from "./SimClock.ts"
+import { SimDisk } from "./SimDisk.ts"
 import { type Group, SimScheduler, type Task } from "./SimScheduler.ts"
 import { NANOS, Timeline } from "./Timeline.ts"
 
@@ -50,17 +52,23 @@ export interface MachineOptions {
 const named = ({ fiber, group }: Task): string =>
   fiber === undefined ? `${group.name}: a callback` : `${group.name}: fiber ${fiber.id().id}`
 
+/** The name of a node; the number of its life follows. */
+const nodeOf = ({ name }: Group): string => name.replace(/ \d+$/, "")
+
 export class Machine {
   readonly timeline = new Timeline()
   readonly scheduler: SimScheduler
   readonly trace: Trace
   readonly world: Part
+  readonly disk: SimDisk
   failure: WorldFailure | undefined
   /** Called at each boundary of tasks, with their count. */
   boundary: (tasks: number) => void = () => {}
   private readonly seed: number
   private readonly cost: Random
   private readonly clocks = new Map<Group, SimClock>()
+  /** The last life of each node. */
+  private readonly groups = new Map<string, Group>()
   private readonly substitute: Substitute
   private guards: Guards | undefined
   private isFrozen = false
@@ -75,6 +83,11 @@ export class Machine {
     this.trace = new Trace(show)
     this.scheduler = new SimScheduler(streamOf(seed, "order"))
     this.world = this.partOf(this.scheduler.current)
+    this.disk = new SimDisk({
+      random: streamOf(seed, "disk"),
+      after: (node, milliseconds, run) => this.after(milliseconds, run, this.groups.get(node)),
+      running: () => nodeOf(this.scheduler.current)
+    })
     const entropy = streamOf(seed, "entropy")
     this.substitute = {
       monotonic: () => this.look() / NANOS,
@@ -97,6 +110,7 @@ export class Machine {
   private partOf(group: Group, skew: { readonly drift?: number; readonly offset?: number } = {}): Part {
     const clock = new SimClock(this.timeline, group, skew)
     this.clocks.set(group, clock)
+    this.groups.set(nodeOf(group), group)
     return { group, clock }
   }
 
@@ -145,6 +159,7 @@ export class Machine {
   /** Runs the world until an effect in it ends, or something fails. */
   run<A, E>(effect: Effect.Effect<A, E>): Promise<Exit.Exit<A, E> | undefined> {
     const guards = installGuards(this.substitute)
+    const systemDisk = replaceDisk(this.disk)
     const { scheduler } = this
     const restore = replaced(Scheduler.defaultScheduler, {
       scheduleTask: (run: () => void, _priority: number, fiber?: Task["fiber"]) =>
@@ -160,6 +175,7 @@ export class Machine {
         this.guards = undefined
         process.off("unhandledRejection", thrown)
         restore()
+        replaceDisk(systemDisk)
         guards.remove()
         resolve(exit)
       }
@@ -257,10 +273,9 @@ export class Machine {
     return this.timeline.now
   }
 
-  private after(milliseconds: number, run: () => void): () => void {
-    const { current } = this.scheduler
-    const clock = this.clocks.get(current) ?? this.world.clock
-    return clock.after(milliseconds * NANOS, () => this.scheduler.add(current, run))
+  private after(milliseconds: number, run: () => void, group = this.scheduler.current): () => void {
+    const clock = this.clocks.get(group) ?? this.world.clock
+    return clock.after(milliseconds * NANOS, () => this.scheduler.add(group, run))
   }
 
   private turn(run: () => void): () => void {

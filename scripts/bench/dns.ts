@@ -6,7 +6,7 @@ import { classify } from "../../src/protocol/nameText.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
 import { median } from "./contender.ts"
 import { countOf } from "./counts.ts"
-import { type RunningServer, startNsd, startSvcd } from "./dnsContenders.ts"
+import { type RunningServer, startFloor, startNsd, startSvcd } from "./dnsContenders.ts"
 import { hasDnsperf, latencies, type Load, load } from "./dnsperf.ts"
 import { keptNames, nameOf, NAMES_PER_BLOCK } from "./nameDb.ts"
 
@@ -112,12 +112,20 @@ const summary = (turns: ReadonlyArray<Turn>) => ({
 
 type Turns = Readonly<Record<Kind, ReadonlyArray<Turn>>>
 
-/** The medians of both, and that of the ratios of their turns. */
-const compared = (own: ReadonlyArray<Turn>, nsd: ReadonlyArray<Turn>) => {
-  if (nsd.length === 0) return { svcd: summary(own) }
-  const ratio = median(own.map(({ perSecond }, i) => perSecond / (nsd[i]?.perSecond ?? Number.NaN)))
-  return { svcd: summary(own), nsd: summary(nsd), ratio }
-}
+/** The median of the ratios of turns, by the given figure. */
+const ratioOf = (
+  { of, to }: { readonly of: ReadonlyArray<Turn>; readonly to: ReadonlyArray<Turn> },
+  figure: "perSecond" | "cpuSecondsPer100000"
+): number => median(of.map((turn, i) => turn[figure] / (to[i]?.[figure] ?? Number.NaN)))
+
+/** The medians of both, and those of the ratios of their turns. */
+const compared = (own: ReadonlyArray<Turn>, nsd: ReadonlyArray<Turn>) =>
+  nsd.length === 0 ? { svcd: summary(own) } : {
+    svcd: summary(own),
+    nsd: summary(nsd),
+    ratio: ratioOf({ of: own, to: nsd }, "perSecond"),
+    nsdCpuToSvcdCpu: ratioOf({ of: nsd, to: own }, "cpuSecondsPer100000")
+  }
 
 const KINDS = ["hot", "cold", "dnssecCached", "dnssecMissing"] as const satisfies ReadonlyArray<Kind>
 
@@ -137,11 +145,29 @@ const ownTurn = async ({ files, names }: Contest): Promise<Readonly<Record<Kind,
   }
 }
 
-const inTurns = async (contest: Contest): Promise<{ readonly own: Turns; readonly nsd: Turns }> => {
+interface AllTurns {
+  readonly own: Turns
+  readonly nsd: Turns
+  readonly floor: ReadonlyArray<Turn>
+}
+
+const floorTurn = async ({ hot }: Files): Promise<Turn> => {
+  const server = await startFloor()
+  try {
+    await load({ port: server.port, file: hot })
+    return await measured(server, { file: hot, seconds: SECONDS }, "NOERROR")
+  } finally {
+    await server.stop()
+  }
+}
+
+const inTurns = async (contest: Contest): Promise<AllTurns> => {
   const own = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
   const nsd = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
+  const floor: Array<Turn> = []
   const turns = [
     async (): Promise<void> => {
+      floor.push(await floorTurn(contest.files))
       const turn = await ownTurn(contest)
       for (const kind of KINDS) own[kind].push(turn[kind])
     },
@@ -154,7 +180,7 @@ const inTurns = async (contest: Contest): Promise<{ readonly own: Turns; readonl
   ]
   const pairs = countOf("--pairs", PAIRS)
   for (let n = 0; n < pairs; n++) for (const turn of n % 2 === 0 ? turns : turns.toReversed()) await turn()
-  return { own, nsd }
+  return { own, nsd, floor }
 }
 
 /** Times of answers at half of the load that svcd took. */
@@ -199,6 +225,7 @@ export const benchDns = async ({ names: count }: { readonly names: number }): Pr
       names: count,
       reference: nsd === undefined ? "NSD is not installed" : "NSD, server-count 1",
       hot: compared(turns.own.hot, turns.nsd.hot),
+      floor: { what: "the hot set, one answer to all from node:dgram", ...summary(turns.floor) },
       cold: compared(turns.own.cold, turns.nsd.cold),
       dnssecCached,
       dnssecMissing,

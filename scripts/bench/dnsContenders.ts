@@ -22,10 +22,9 @@ export interface RunningServer {
 
 const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve))
 
-/** svcd's DNS server over a names.db. */
-export const startSvcd = async (names: string): Promise<RunningServer> => {
-  const child = fork(fileURLToPath(new URL("./dnsServer.js", import.meta.url)), [names])
-  const port = await nextMessage<number>(child, "the DNS server")
+const startOwn = async (script: string, args: ReadonlyArray<string>): Promise<RunningServer> => {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), args)
+  const port = await nextMessage<number>(child, script)
   return {
     port,
     cpuSeconds: () => cpuSecondsOf(child.pid),
@@ -36,6 +35,12 @@ export const startSvcd = async (names: string): Promise<RunningServer> => {
     }
   }
 }
+
+/** svcd's DNS server over a names.db. */
+export const startSvcd = (names: string): Promise<RunningServer> => startOwn("./dnsServer.js", [names])
+
+/** The same answer to each question: what node:dgram costs. */
+export const startFloor = (): Promise<RunningServer> => startOwn("./dnsFloor.js", [])
 
 /** The process and those below it. */
 const treeOf = (pid: number): ReadonlyArray<number> => {

@@ -55,6 +55,8 @@ const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 
 /** Names other than `localhost` are not resolved. */
 const placeOf = (host: string): "every interface" | "loopback" | "other" => {
+  // The most common form, asked for each packet.
+  if (isIPv4(host)) return host.startsWith("127.") ? "loopback" : host === "0.0.0.0" ? "every interface" : "other"
   const plain = host.toLowerCase().replace(MAPPED_IPV4, "").replace(/\.$/, "")
   if (plain === "" || plain === "0.0.0.0" || /^[0:]+$/.test(plain)) return "every interface"
   if (plain === "localhost" || /^(0*:)+0*1$/.test(plain) || (isIPv4(plain) && plain.startsWith("127."))) {

@@ -44,13 +44,21 @@ export interface ServedZone {
   readonly signer: ZoneSigner | undefined
 }
 
+const NO_KEYS: Apex["keys"] = []
+
 const zonesServed = ({ serial, servers, signer, suffixes, ttl }: ZoneAnswersOptions): ReadonlyArray<ServedZone> =>
   [ROOT, ...suffixes].flatMap((suffix) => {
     const origin = nameOfLabels(["bit"], suffix)
     if (origin === undefined) return []
     const ownSigner = origin === BIT_ORIGIN ? signer : undefined
     const at = makeApex({ origin, servers, ttl })
-    const apex = (): Apex => at(serial(), ownSigner?.keys())
+    let last: Apex | undefined
+    const apex = (): Apex => {
+      const now = serial()
+      const keys = ownSigner?.keys() ?? NO_KEYS
+      if (last === undefined || last.soa.serial !== now || last.keys !== keys) last = at(now, keys)
+      return last
+    }
     return [{ origin, apex, signer: ownSigner }]
   })
 

@@ -223,21 +223,22 @@ const make = (
       return known === undefined ? file.point(readCursor) : Effect.succeed(known)
     })
 
-    const kept = (name: NameKey, tip: Cursor | undefined): NameAtOnce | undefined => {
-      const found = tip === undefined ? undefined : cache.get(name)
-      return tip === undefined || found === undefined || Exit.isFailure(found)
-        ? undefined
-        : { record: found.value, tipHeight: tip.height }
-    }
+    const known = (found: Exit.Exit<NameEntry> | undefined, tip: Cursor): NameAtOnce => ({
+      record: found === undefined || Exit.isFailure(found) ? undefined : found.value,
+      tipHeight: tip.height
+    })
 
     // A write commits in one step, so no commit is between these reads.
-    const atOnce = (name: NameKey): NameAtOnce | undefined =>
-      name.length > LONGEST ? undefined : kept(name, position.get(TIP)) ?? file.pointNow((): NameAtOnce | undefined => {
-        const tip = position.get(TIP) ?? readCursor()
-        if (tip === undefined) return undefined
-        const found = cache.get(name) ?? readRecord(fromBinaryString(name), name)
-        return { record: found === undefined || Exit.isFailure(found) ? undefined : found.value, tipHeight: tip.height }
+    const atOnce = (name: NameKey): NameAtOnce | undefined => {
+      if (name.length > LONGEST) return undefined
+      const tip = position.get(TIP)
+      const found = cache.get(name)
+      if (tip !== undefined && found !== undefined) return known(found, tip)
+      return file.pointNow(() => {
+        const at = tip ?? readCursor()
+        return at && known(found ?? readRecord(fromBinaryString(name), name), at)
       })
+    }
 
     let counted: { readonly of: string; readonly stats: NameStats } | undefined
 

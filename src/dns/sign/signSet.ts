@@ -64,5 +64,5 @@ export const signSet = (
   }
   const bytes = writeSignatureHead(whole.clear(), head).bytes(canonical).written()
   const signature = sign("sha256", bytes, { key: key.private, dsaEncoding: "ieee-p1363" })
-  return { ...head, signature: Uint8Array.from(signature) }
+  return { ...head, signature: new Uint8Array(signature) }
 }

@@ -8,16 +8,17 @@ const DNSSEC_PROTOCOL = 3
 
 /** Types that a node has, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). */
 const writeTypes = (writer: WireWriter, types: ReadonlyArray<number>): void => {
-  const bitmaps = new Map<number, Uint8Array>()
-  for (const type of [...types].sort((a, b) => a - b)) {
-    const window = type >>> 8
-    const bitmap = bitmaps.get(window) ?? new Uint8Array(32)
-    bitmaps.set(window, bitmap)
-    const place = (type & 0xff) >>> 3
-    bitmap[place] = (bitmap[place] ?? 0) | 0x80 >>> (type & 7)
-  }
-  for (const [window, bitmap] of bitmaps) {
-    const length = 1 + bitmap.findLastIndex((byte) => byte !== 0)
+  const sorted = [...types].sort((a, b) => a - b)
+  for (let first = 0; first < sorted.length;) {
+    const window = (sorted[first] ?? 0) >>> 8
+    const bitmap = new Uint8Array(32)
+    let length = 0
+    for (; first < sorted.length && (sorted[first] ?? 0) >>> 8 === window; first++) {
+      const type = sorted[first] ?? 0
+      const place = (type & 0xff) >>> 3
+      bitmap[place] = (bitmap[place] ?? 0) | 0x80 >>> (type & 7)
+      length = place + 1
+    }
     writer.u8(window).u8(length).bytes(bitmap.subarray(0, length))
   }
 }

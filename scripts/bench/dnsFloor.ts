@@ -1,0 +1,36 @@
+// What node:dgram costs alone: answers each question with one address, whatever it asks, in a process of its own.
+// Sends its port, and ends when the process that measures it disconnects.
+
+import { createSocket } from "node:dgram"
+import process from "node:process"
+
+const HEADER_BYTES = 12
+
+/** One record A for the name of the question, which a pointer repeats. */
+const RECORD = Uint8Array.of(0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 2, 0x58, 0, 4, 192, 0, 2, 1)
+
+/** Behind the question in dnsperf's messages: OPT without options. */
+const OPT_BYTES = 11
+
+// As in src/dns/serve/udp.ts.
+const socket = createSocket({
+  type: "udp4",
+  recvBufferSize: 1 << 20,
+  lookup: (address, _family, callback) => callback(null, address, 0)
+})
+
+socket.on("message", (query, { address, port }) => {
+  const questionEnd = query.length - OPT_BYTES
+  const answer = new Uint8Array(questionEnd + RECORD.length)
+  answer.set(query.subarray(0, questionEnd))
+  answer.set(RECORD, questionEnd)
+  // A response with one answer and nothing else.
+  answer[2] = 0x84
+  answer[7] = 1
+  answer[11] = 0
+  socket.send(answer, port, address)
+})
+
+socket.bind(0, "127.0.0.1", () => process.send?.(socket.address().port))
+
+process.on("disconnect", () => process.exit())

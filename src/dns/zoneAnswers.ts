@@ -17,7 +17,7 @@ import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
 import { type Apex, makeApex, SECONDS, soaSet } from "./zone/apex.ts"
 import { BIT_ORIGIN } from "./zone/suffix.ts"
-import { type DatedAnswer, makeZones, type ZoneFailure, type ZoneQuestion } from "./zones.ts"
+import { type DatedAnswer, hasSoa, makeZones, type ZoneFailure, type ZoneQuestion } from "./zones.ts"
 import { makeZoneWatch } from "./zoneWatch.ts"
 
 export interface ZoneAnswersOptions {
@@ -64,8 +64,6 @@ const zonesServed = ({ serial, servers, signer, suffixes, ttl }: ZoneAnswersOpti
 
 /** Types whose answer is another one over UDP. */
 const isShortOverUdp = (type: number): boolean => type === META_TYPES.ANY || type === TYPE_NUMBERS.RRSIG
-
-const hasSoa = ({ answer }: DnsAnswer): boolean => answer.some(({ type }) => type === TYPE_NUMBERS.SOA)
 
 /** Whether other servers may know more than this zone: of an alias that leads outside, or of a delegated name. */
 const isOpen = ({ authority, outside }: DnsAnswer): boolean =>

@@ -8,8 +8,10 @@ import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
 import { classify } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { TYPE_NUMBERS } from "../values/records.ts"
 import { type DomainZone, domainZone } from "../values/zone.ts"
 import { type AnswerChoices, answerOf, type Apex, type DnsAnswer, type Question } from "./answer.ts"
+import { META_TYPES } from "./wire/codes.ts"
 import { originText } from "./zone/suffix.ts"
 
 /** The node cannot answer yet. Without levels, names are missing; else the answer is less proved than wanted. */
@@ -53,6 +55,16 @@ interface FoundName {
   readonly found: NameAnswer | undefined
   readonly tipHeight: Height
 }
+
+export const hasSoa = ({ answer }: DnsAnswer): boolean => answer.some(({ type }) => type === TYPE_NUMBERS.SOA)
+
+/**
+ * Whether the answer has SOA, by which secondaries and monitors take the zone for whole. All else at the apex needs no
+ * names: a validator that cannot read DNSKEY would distrust the zone for a while after the sync, too.
+ */
+const saysWhole = ({ apex, choices, question }: ZoneQuestion): boolean =>
+  question.name === apex.origin &&
+  (question.type === TYPE_NUMBERS.SOA || (question.type === META_TYPES.ANY && choices.minimalAny !== true))
 
 /** Work that asks for one name after another, and takes what is known of each. */
 type NameWork<A> = Generator<Bytes, A, FoundName>
@@ -126,18 +138,22 @@ export const makeZones = ({ answers, mayDenyAt, params, requireProof }: ZonesOpt
     return isMissing(found) && !mayDenyAt(tipHeight) ? undefined : found
   }
 
+  /** Names that are denied, or called whole, have to be complete. */
+  const certain = <A, E>(look: Effect.Effect<A, E>, denies: (found: A) => boolean) =>
+    Effect.catchTag(
+      answers.ask(look, denies),
+      "NamesIncomplete",
+      () => new DnsNotReady({ levels: undefined })
+    )
+
   const find = (name: Bytes): Effect.Effect<FoundName, ZoneFailure> => {
     const known = foundAtOnce(name)
     if (known !== undefined) return Effect.succeed(known)
     const look = Effect.zipWith(answers.resolve(name), answers.height, (found, tipHeight) => ({ found, tipHeight }))
-    return Effect.catchTag(
-      answers.ask(look, isMissing),
-      "NamesIncomplete",
-      () => new DnsNotReady({ levels: undefined })
-    )
+    return certain(look, isMissing)
   }
 
-  const answer = (question: ZoneQuestion): Effect.Effect<DatedAnswer, ZoneFailure> =>
+  const read = (question: ZoneQuestion): Effect.Effect<DatedAnswer, ZoneFailure> =>
     Effect.gen(function*() {
       const work = answering(question)
       let step = work.next()
@@ -145,8 +161,12 @@ export const makeZones = ({ answers, mayDenyAt, params, requireProof }: ZonesOpt
       return step.value instanceof DnsNotReady ? yield* step.value : step.value
     })
 
+  const answer = (question: ZoneQuestion): Effect.Effect<DatedAnswer, ZoneFailure> =>
+    saysWhole(question) ? certain(read(question), ({ answer }) => hasSoa(answer)) : read(question)
+
   /** The same answer without a fiber; `undefined` where `answer` has to find or to say more. */
   const answerAtOnce = (question: ZoneQuestion): DatedAnswer | undefined => {
+    if (saysWhole(question)) return undefined
     const work = answering(question)
     let step = work.next()
     while (step.done !== true) {

@@ -4,6 +4,7 @@ import { turnOfEventLoop } from "../../src/base/turns.ts"
 import type { DnsAnswer } from "../../src/dns/answer.ts"
 import { type Forwarder, ForwardFailed, type Transfers, type ZoneSigner } from "../../src/dns/parts.ts"
 import type { DnsClient, ResponderOptions } from "../../src/dns/Responder.ts"
+import { syncFacts } from "../../src/dns/syncText.ts"
 import { FLAGS, RCODES } from "../../src/dns/wire/codes.ts"
 import { type DnsMessage, type MessageRecord, readMessage } from "../../src/dns/wire/message.ts"
 import { wireNameText } from "../../src/dns/wire/name.ts"
@@ -201,6 +202,15 @@ describe("answers", () => {
       })))
 })
 
+it.each<[string, number, boolean, string]>([
+  ["before the first block", 0, false, "phase=headers; height=0; proof=none"],
+  ["of a new regtest chain", 0, true, "phase=headers; height=0; proof=full"],
+  ["with blocks", 9, false, "phase=headers; height=9; proof=full"]
+])("the facts of the sync %s", (_, height, synced, text) => {
+  const report = { phase: "headers", proof: "full", height, headers: 9, synced, percent: 0 } as const
+  assert.strictEqual(syncFacts(report), text)
+})
+
 describe("refusals", () => {
   const rows: ReadonlyArray<readonly [string, string, QueryOptions & { readonly type?: number }, string]> = [
     ["a name outside", "example.com.", {}, "REFUSED"],
@@ -246,6 +256,21 @@ describe("refusals", () => {
         assert.strictEqual(rcodeOf(yield* ask("x.bit.example.", A)), "REFUSED")
         world.complete = true
         assert.strictEqual(rcodeOf(yield* unknown()), "NXDOMAIN")
+      })))
+
+  it.effect("say SERVFAIL of SOA while names are missing, and give all else at the apex", () =>
+    test({}, ({ ask, world }) =>
+      Effect.gen(function*() {
+        const about = (type: number) =>
+          Effect.map(ask("bit.", type, { edns: {} }), (found) => [rcodeOf(found), found.answer.length, errorOf(found)])
+        assert.deepStrictEqual(yield* about(SOA), ["NOERROR", 1, undefined])
+        world.complete = false
+        yield* turnOfEventLoop
+        assert.deepStrictEqual(yield* about(SOA), ["SERVFAIL", 0, [14, "syncing, 63 %, 4 min"]])
+        assert.deepStrictEqual(yield* about(TYPE_NUMBERS.NS), ["NOERROR", 1, undefined])
+        assert.deepStrictEqual(yield* about(A), ["NOERROR", 0, undefined])
+        assert.strictEqual(rcodeOf(yield* ask("bit.", ANY, {}, { ...UDP, transport: "tcp" })), "SERVFAIL")
+        assert.strictEqual(rcodeOf(yield* ask("bit.", ANY)), "NOERROR")
       })))
 
   it.effect("say SERVFAIL, and not that the node syncs, while stored data are in doubt", () =>

@@ -96,7 +96,7 @@ const signedZone = (): string => {
   const sets = [...apexSets(apex), ...[...GENERATED].flatMap(([name, value]) => setsOf(name, value))]
   const cuts = sets.filter(({ owner, type }) => type === NS && owner !== BIT).map(({ owner }) => owner)
   const isGlue = ({ owner, type }: RecordSet): boolean =>
-    cuts.some((cut) => isAtOrBelow(owner, cut) && (owner !== cut || ![NS, DS, NSEC].includes(type)))
+    cuts.some((cut) => isAtOrBelow(owner, cut) && (owner !== cut || ![NS, DS, NSEC].some((each) => each === type)))
   const isSigned = (set: RecordSet): boolean => !isGlue(set) && (set.type !== NS || set.owner === BIT)
   const types = new Map<WireName, ReadonlyArray<number>>()
   for (const set of sets) if (!isGlue(set)) types.set(set.owner, [...types.get(set.owner) ?? [], set.type])

@@ -59,7 +59,8 @@ export interface NodeSurroundings {
   /** A directory to begin with, of a node that ended. */
   readonly template: string | undefined
   readonly hostOf: (name: string) => string
-  readonly isFaulty: () => boolean
+  /** Whether a fault of its disk may end the node. */
+  readonly isFaulty: (name: string) => boolean
 }
 
 interface Life {
@@ -130,7 +131,7 @@ export class SimNode implements WorldNode {
 
   readonly start = (options: NodePlan["options"] = {}): Start =>
     Effect.async<void, EmbeddedOpenFailure | NodeGone>((resume) => {
-      if (this.state !== "down") return resume(new NodeGone({ node: this.name }))
+      if (this.state !== "down" && this.state !== "lost") return resume(new NodeGone({ node: this.name }))
       const life = this.begin()
       const gone = (): void => resume(new NodeGone({ node: this.name }))
       life.waiting.add(gone)
@@ -255,7 +256,7 @@ export class SimNode implements WorldNode {
       if (!asked) this.state = "lost"
       const reason = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "ended without being told to"
       machine.note(this.name, reason)
-      if (!isFaulty()) machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
+      if (!isFaulty(this.name)) machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
     } else {
       this.note("has stopped")
       if (left > 0) machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })

@@ -7,6 +7,7 @@ import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import type { NodeServices } from "../../src/node/layers/node.ts"
 import type { SimNetwork } from "./net/SimNetwork.ts"
 import type { Arguments, Drawing, DrawnStep, NodePlan, Plan } from "./plan.ts"
+import type { SimDisk } from "./virtual/SimDisk.ts"
 
 /** What actors and properties see of a world. */
 
@@ -56,6 +57,7 @@ export interface World {
   /** Throws for an unknown name. */
   readonly node: (name: string) => WorldNode
   readonly network: SimNetwork
+  readonly disk: SimDisk
   /** Virtual milliseconds since the beginning, with fractions. */
   readonly now: () => number
   /** The correct time of day, in milliseconds since 1970. */

@@ -11,6 +11,7 @@ import type { TracedEvent } from "./trace.ts"
 import { recordHandles } from "./virtual/handles.ts"
 import { Machine } from "./virtual/Machine.ts"
 import { BEGINNING } from "./virtual/SimClock.ts"
+import type { SimDisk } from "./virtual/SimDisk.ts"
 import type { Action, Actor, Checks, Property, World, WorldFailure } from "./World.ts"
 
 /** Runs a plan: nodes, network, actors and properties in one world, from its beginning to its final checks. */
@@ -48,6 +49,7 @@ class RunningWorld implements World {
   readonly plan: Plan
   readonly nodes: ReadonlyArray<SimNode>
   readonly network: SimNetwork
+  readonly disk: SimDisk
   isDisturbed = true
   private readonly machine: Machine
 
@@ -56,6 +58,7 @@ class RunningWorld implements World {
     this.machine = machine
     this.nodes = nodes
     this.network = network
+    this.disk = machine.disk
   }
 
   readonly node = (name: string): SimNode => {
@@ -160,7 +163,7 @@ export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Prom
     root,
     template: options.template,
     hostOf: (name: string) => plan.nodes.find((node) => node.name === name)?.host ?? name,
-    isFaulty: () => false
+    isFaulty: (name: string) => machine.disk.isHarmed(name)
   }
   const nodes = plan.nodes.map((node) => new SimNode(node, around))
   try {

@@ -1,5 +1,6 @@
 import { below, type Random } from "../../src/base/random.ts"
 import { askers } from "./actors/askers.ts"
+import { disks } from "./actors/disks.ts"
 import { chance } from "./actors/drawing.ts"
 import { killers } from "./actors/killers.ts"
 import { liars } from "./actors/liars.ts"
@@ -33,7 +34,7 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   2: {
     nodes: 5,
     offset: 40 * MINUTE,
-    actors: [miners, killers, weather, reorganizers, owners, operators, liars, askers, replicas, resolvers],
+    actors: [miners, killers, weather, reorganizers, owners, operators, liars, disks, askers, replicas, resolvers],
     properties: PROPERTIES
   }
 }

@@ -3,6 +3,7 @@ import { type Drawing, HOUR, type NodePlan } from "../plan.ts"
 import { streamOf } from "../seed.ts"
 import type { Actor } from "../World.ts"
 import { askers } from "./askers.ts"
+import { disks } from "./disks.ts"
 import { killers } from "./killers.ts"
 import { liars } from "./liars.ts"
 import { miners } from "./miners.ts"
@@ -28,7 +29,7 @@ const drawn = ({ draw, name }: Actor, seed: number) => {
 }
 
 describe("actors", () => {
-  it.each([askers, killers, liars, miners, operators, owners, reorganizers, replicas, resolvers, weather])(
+  it.each([askers, disks, killers, liars, miners, operators, owners, reorganizers, replicas, resolvers, weather])(
     "$name draw the same steps from the same seed",
     (actor) => {
       for (let seed = 0; seed < 50; seed++) {

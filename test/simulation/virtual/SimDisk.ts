@@ -80,7 +80,10 @@ export class SimDisk implements Disk {
       after(
         node,
         delay,
-        () => void Promise.resolve().then(() => Either.match(done, { onLeft: reject, onRight: resolve }))
+        () => {
+          Either.match(done, { onLeft: reject, onRight: resolve })
+          void Promise.resolve()
+        }
       )
     })
   }

@@ -17,6 +17,8 @@ export interface PlantedOptions {
   readonly runs: number
   readonly from: number
   readonly world: number
+  /** Virtual hours with faults; those of the world if omitted. */
+  readonly hours: string | undefined
   readonly print: (line: string) => void
 }
 
@@ -31,9 +33,10 @@ const FAILED = /^seed (\d+) of world \d+ failed after [\d:.]+: (.*)$/
 const PASSED = /^seed (\d+) [0-9a-f]+ /
 
 /** Runs seeds with the compiled simulation of a place, until one fails. */
-const search = (place: string, { from, runs, world }: PlantedOptions): Promise<Search> =>
+const search = (place: string, { from, hours, runs, world }: PlantedOptions): Promise<Search> =>
   new Promise((resolve, reject) => {
     const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first"]
+    if (hours !== undefined) given.push("--hours", hours)
     // Where it writes the events of the failing seed.
     const cwd = tmpdir()
     const child = spawn(process.execPath, [join(place, "main.js"), ...given], {

@@ -43,7 +43,7 @@ const report = (plan: Plan, { failure, hash, last, virtual }: Result, print: Wor
   if (failure?.stack !== undefined) print(failure.stack)
   const lines = [{ seed, world, hash, virtual, failure }, plan, ...last]
   writeFileSync(`sim-${seed}.ndjson`, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-  print(`events and plan: sim-${seed}.ndjson; again: npm run simulate -- --world ${world} --seed ${seed} --trace`)
+  print(`events and plan: sim-${seed}.ndjson; again: npm run simulate -- --plan sim-${seed}.ndjson --trace`)
 }
 
 /** Looks for a smaller plan that fails in the same way, and writes it where the failing one was. */

@@ -47,7 +47,7 @@ const PROGRESS = 60_000
 const MANY_FAULTS = 100
 
 /**
- * On a busy machine, resolvers give up with SERVFAIL as svcd, another server or they themselves wait for the processor.
+ * On a busy machine, resolvers are silent or give up with SERVFAIL as svcd, another server or they themselves wait for the processor.
  * They are asked again, unless they call the answer bogus. What BIND finds bogus, it keeps for longer than all attempts.
  */
 const ATTEMPTS = 4
@@ -75,7 +75,7 @@ interface Judge {
   secure: number
   insecure: number
   skipped: number
-  /** Answers that came only after SERVFAIL. */
+  /** Answers that came only after SERVFAIL or silence. */
   retried: number
   readonly faults: Array<string>
 }
@@ -100,7 +100,7 @@ const ownAsk = ({ atOnce, respond }: typeof Responder.Service, runtime: Runtime.
 const patientAsk = async (ask: Ask, question: RandomQuestion, onRetry: () => void): Promise<DnsMessage | undefined> => {
   for (let attempt = 1;; attempt++) {
     const message = await ask(question)
-    const isFinal = message?.rcode !== RCODES.SERVFAIL || bogusCode(message) !== undefined
+    const isFinal = message !== undefined && (message.rcode !== RCODES.SERVFAIL || bogusCode(message) !== undefined)
     if (isFinal || attempt === ATTEMPTS) return message
     onRetry()
     await pause(RETRY)

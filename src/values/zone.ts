@@ -3,6 +3,7 @@ import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { type DomainImport, importsOf } from "./domainImport.ts"
 import { type DomainLevel, levelOfValue, mergedLevels, MOST_READ, selectedLevel } from "./domainLevel.ts"
 import { SILENT } from "./findings.ts"
+import type { Located } from "./locatedJson.ts"
 import type { HostText, RecordData } from "./records.ts"
 import { type ZoneNode, zoneTree } from "./zoneTree.ts"
 
@@ -42,9 +43,14 @@ interface ReadValue {
   readonly bytes: number
 }
 
+interface KeyedImport extends DomainImport {
+  readonly key: NameKey
+}
+
 /** Reads the imports of one zone within its limits. */
 class Imports {
   readonly #read = new Map<NameKey, ReadValue | undefined>()
+  readonly #lists = new Map<Located, ReadonlyArray<KeyedImport>>()
   #bytes = 0
   #imports = 0
   isCut = false
@@ -74,7 +80,7 @@ class Imports {
     items.delete("delegate")
     items.delete("import")
     if (delegate !== undefined && delegate.kind !== "null") {
-      const [target] = importsOf(delegate, SILENT)
+      const [target] = this.#listOf(delegate)
       const whole = target === undefined ? undefined : yield* this.#selected(target, way)
       if (whole !== undefined) return whole
     }
@@ -83,16 +89,24 @@ class Imports {
       if (each?.asks === true) below.set(label, yield* this.resolved(each, way))
     }
     const levels: Array<DomainLevel> = [{ items, below, isClosed: level.isClosed, asks: false }]
-    for (const each of imported === undefined || imported.kind === "null" ? [] : importsOf(imported, SILENT)) {
+    for (const each of imported === undefined || imported.kind === "null" ? [] : this.#listOf(imported)) {
       const other = yield* this.#selected(each, way)
       if (other !== undefined) levels.push(other)
     }
     return mergedLevels(levels)
   }
 
+  /** Read once: a value may be imported hundreds of times, and name a thousand others. */
+  #listOf(part: Located): ReadonlyArray<KeyedImport> {
+    const known = this.#lists.get(part)
+    if (known !== undefined) return known
+    const list = importsOf(part, SILENT).map((each) => ({ ...each, key: nameKey(each.name) }))
+    this.#lists.set(part, list)
+    return list
+  }
+
   /** `undefined` if the import fails. */
-  *#selected({ name, selector }: DomainImport, way: ReadonlyArray<NameKey>): LevelWork<DomainLevel | undefined> {
-    const key = nameKey(name)
+  *#selected({ key, name, selector }: KeyedImport, way: ReadonlyArray<NameKey>): LevelWork<DomainLevel | undefined> {
     if (way.includes(key)) return undefined
     const isNew = !this.#read.has(key)
     if (

@@ -4,7 +4,7 @@ import { programOf } from "../dns/resolvers.ts"
 import { percentileOf } from "./search.ts"
 
 /** Clients, and questions under way: the same for each server. */
-const LINE = ["-s", "127.0.0.1", "-c", "4", "-q", "200"]
+const LINE = ["-c", "4", "-q", "200"]
 
 /** Bytes of what dnsperf prints with a line for each question. */
 const MOST_OUTPUT = 1 << 29
@@ -20,6 +20,8 @@ export interface Load {
   readonly seconds?: number
   /** Questions a second at most. */
   readonly rate?: number
+  /** Other clients than `LINE`. */
+  readonly line?: ReadonlyArray<string>
 }
 
 export interface LoadFigures {
@@ -33,12 +35,24 @@ export interface LoadFigures {
 export const hasDnsperf = (): boolean => programOf("dnsperf") !== undefined
 
 const run = async (
-  { dnssec = false, file, port, rate, seconds }: Load,
+  { dnssec = false, file, line = LINE, port, rate, seconds }: Load,
   extra: ReadonlyArray<string> = []
 ): Promise<string> => {
   const length = seconds === undefined ? ["-n", "1"] : ["-l", String(seconds)]
   const most = rate === undefined ? [] : ["-Q", String(rate)]
-  const args = [...LINE, "-p", String(port), "-d", file, dnssec ? "-D" : "-e", ...length, ...most, ...extra]
+  const args = [
+    "-s",
+    "127.0.0.1",
+    ...line,
+    "-p",
+    String(port),
+    "-d",
+    file,
+    dnssec ? "-D" : "-e",
+    ...length,
+    ...most,
+    ...extra
+  ]
   const { stdout } = await promisify(execFile)("dnsperf", args, { encoding: "utf8", maxBuffer: MOST_OUTPUT })
   return stdout
 }

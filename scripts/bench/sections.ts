@@ -2,6 +2,7 @@ import { benchCli } from "./cli.ts"
 import type { Contender } from "./contender.ts"
 import { countOf } from "./counts.ts"
 import { benchDns } from "./dns.ts"
+import { benchDnsFlood } from "./dnsFlood.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchEvents } from "./events.ts"
 import { benchExpiring } from "./expiring.ts"
@@ -74,7 +75,10 @@ const MEASUREMENTS: Readonly<Record<Flag, Section["measure"]>> = {
   cli: benchCli,
   events: () => benchEvents({ operations: 200_000 }),
   export: () => benchExport({ operations: 400_000 }),
-  dns: () => benchDns({ names: countOf("--domains", 100_000) }),
+  dns: async () => ({
+    ...await benchDns({ names: countOf("--domains", 100_000) }),
+    flood: await withLoad(({ bytes, file }) => benchDnsFlood({ file, last: recordsOf(bytes).length - 1 }))
+  }),
   scan: benchScan,
   snapshot: benchSnapshot,
   prune: benchPrune,

@@ -245,12 +245,21 @@ each of the other names once since svcd started. \`ratio\` is the median of the 
 same of the processor time, which other programs of the machine change less. \`floor\` is a program on node:dgram that sends one answer to all questions of
 the hot set: svcd cannot cost less. \`dnssecCached\` is the hot set with
 DO, and \`dnssecMissing\` 20,000 names that nobody has, each once, with DO: svcd signs each denial. \`cpuSecondsPer100000\` is the
-processor time of the server for 100,000 questions. \`halfLoadMilliseconds\` are the times of answers at half of the measured load.`,
-    goals: [["hot.ratio", ">=", 0.9], ["cold.ratio", ">=", 0.35], ["dnssecCached.perSecond", ">=", 55_000], [
-      "dnssecMissing.perSecond",
-      ">=",
-      8_000
-    ], ["halfLoadMilliseconds.*.p99", "<", 2]]
+processor time of the server for 100,000 questions. \`halfLoadMilliseconds\` are the times of answers at half of the measured load.
+\`flood\` is \`name_show\` over HTTP without and with 100,000 questions a second for one name, from 20 networks of loopback and with \`-dnsrate 20\`: few
+are answered.`,
+    goals: [
+      ["hot.ratio", ">=", 0.9],
+      ["cold.ratio", ">=", 0.35],
+      ["dnssecCached.perSecond", ">=", 55_000],
+      [
+        "dnssecMissing.perSecond",
+        ">=",
+        8_000
+      ],
+      ["halfLoadMilliseconds.*.p99", "<", 2],
+      ["flood.during.p99", "<", 50]
+    ]
   },
   {
     flag: "scan",

@@ -4,6 +4,9 @@ import { nextTurn, turnOfEventLoop } from "../base/turns.ts"
 /** Milliseconds of work for answers between two turns of the event loop. */
 const TURN_MS = 8
 
+/** Milliseconds that one piece of work counts at most. What takes longer was mostly waiting for the processor. */
+const MOST_MS = 2
+
 /** Bounds the work that is done for questions before other sockets and timers have their turn. */
 export class WorkBudget {
   #spent = 0
@@ -18,7 +21,7 @@ export class WorkBudget {
         this.#spent = 0
       })
     }
-    this.#spent += milliseconds
+    this.#spent += Math.min(milliseconds, MOST_MS)
   }
 
   /** Waits for a turn with time left. */

@@ -54,8 +54,15 @@ const zoneBelow = <E, R>(label: string, valueOf: ValueSource<E, R>): Effect.Effe
         : zoneOf(domainZone({ name, value, host: `${label}.bit.` }), valueOf))
   })
 
-/** Reads each name once, and one at a time: the limits of zones and aliases bound how many. */
-export const answerHost = <E, R>(question: Question, source: ValueSource<E, R>): Effect.Effect<DnsAnswer, E, R> =>
+/**
+ * Reads each name once, and one at a time: the limits of zones and aliases bound how many. `ttl` in seconds, for the
+ * records of names.
+ */
+export const answerHost = <E, R>(
+  question: Question,
+  source: ValueSource<E, R>,
+  ttl = TTL_SECONDS
+): Effect.Effect<DnsAnswer, E, R> =>
   Effect.gen(function*() {
     const values = new Map<NameKey, Bytes | undefined>()
     const valueOf: ValueSource<E, R> = (name) => {
@@ -64,7 +71,7 @@ export const answerHost = <E, R>(question: Question, source: ValueSource<E, R>):
         ? Effect.succeed(values.get(key))
         : Effect.tap(source(name), (value) => Effect.sync(() => values.set(key, value)))
     }
-    const work = answerOf(PLAIN_APEX, question, WITH_DS)
+    const work = answerOf({ ...PLAIN_APEX, ttl }, question, WITH_DS)
     let step = work.next()
     while (step.done !== true) step = work.next(yield* zoneBelow(step.value, valueOf))
     return step.value

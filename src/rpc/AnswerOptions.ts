@@ -7,5 +7,8 @@ type Needed = "allowExpired" | "nameEncoding" | "nameHashIndex" | "nameHistory" 
 /** The operator's settings for answers. */
 export class AnswerOptions extends Context.Tag("svcd/AnswerOptions")<
   AnswerOptions,
-  Partial<AnswerSettings> & Pick<AnswerSettings, Needed>
+  Partial<AnswerSettings> & Pick<AnswerSettings, Needed> & {
+    /** `-dnsttl`. */
+    readonly dnsTtl?: number
+  }
 >() {}

@@ -101,5 +101,5 @@ export const methodsLayer = (settings: Settings, own: OwnAnswers = { methods: []
     Layer.provideMerge(webhooksLayer(settings)),
     Layer.provideMerge(alertMailLayer(settings)),
     Layer.provide(DeskLinks.layer({ isOn: settings.rpc.webWallet, behindProxy: settings.rpc.webWalletProxy })),
-    Layer.provide(Layer.succeed(AnswerOptions, settings.answers))
+    Layer.provide(Layer.succeed(AnswerOptions, { ...settings.answers, dnsTtl: settings.dns.ttl }))
   )

@@ -263,7 +263,8 @@ export const CLI_COMMANDS = {
       ns: textsOption({
         placeholder: "HOST",
         description: "name server of the zone, the primary first; may be repeated (default: this.x--nmc.bit)"
-      })
+      }),
+      ttl: textOption({ placeholder: "SECONDS", description: "time to live of the records of names (default: 600)" })
     }
   },
   watch: {

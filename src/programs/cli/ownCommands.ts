@@ -160,7 +160,12 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
     missing: NOT_SVCD
   },
   zone: {
-    run: (context) => using(() => import("./zone.ts"), ({ zoneCommand }) => zoneCommand(context))
+    run: (context) =>
+      withCounts(
+        context.line,
+        { ttl: 600 },
+        ({ ttl }) => using(() => import("./zone.ts"), ({ zoneCommand }) => zoneCommand({ ...context, ttl }))
+      )
   },
   watch: {
     run: ({ daemon, input, line }) =>

@@ -18,8 +18,8 @@ import { noteLines, readWord } from "./nameHints.ts"
 import { type CliInput, type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { IN_HEX } from "./ownNames.ts"
 
-/** Seconds, for records of names, and for those of the zone itself. */
-const TTL = 600
+/** Seconds, for the hosts of the zone itself, and for its SOA and NS. */
+const OWN_HOST_TTL = 600
 const APEX_TTL = 86_400
 
 /** Names of one `name_scan`. */
@@ -68,10 +68,10 @@ const makeValues = (daemon: Daemon): (name: Bytes) => Shown => {
   }
 }
 
-/** None for a name that is not a domain. */
+/** None for a name that is not a domain. `ttl` in seconds. */
 const recordsOf = (
   { name, value }: Pick<FoundName, "name" | "value">,
-  valueOf: (name: Bytes) => Shown
+  { ttl, valueOf }: { readonly ttl: number; readonly valueOf: (name: Bytes) => Shown }
 ): Effect.Effect<ReadonlyArray<ZoneRecord>, RpcClientError> =>
   Effect.gen(function*() {
     const domain = bitDomainOf(name)
@@ -81,7 +81,7 @@ const recordsOf = (
     while (step.done !== true) step = work.next(yield* valueOf(step.value))
     return Array.from(
       recordsBelow(step.value.host, step.value.top),
-      ({ owner, record }) => domainRecordOf({ name: owner, ttl: TTL }, record)
+      ({ owner, record }) => domainRecordOf({ name: owner, ttl }, record)
     )
   })
 
@@ -103,8 +103,8 @@ const apexRecords = (servers: ReadonlyArray<string>, serial: number): ReadonlyAr
     { ...apex, type: "SOA", data: `${primary} hostmaster.${primary} ${serial} 600 600 7200 60` },
     ...(servers.length === 0 ? [OWN_SERVER] : servers).map((data) => ({ ...apex, type: "NS", data })),
     ...servers.length > 0 ? [] : [
-      { name: OWN_SERVER, ttl: TTL, type: "A", data: "127.127.127.127" },
-      { name: "aia.x--nmc.bit.", ttl: TTL, type: "CNAME", data: OWN_SERVER }
+      { name: OWN_SERVER, ttl: OWN_HOST_TTL, type: "A", data: "127.127.127.127" },
+      { name: "aia.x--nmc.bit.", ttl: OWN_HOST_TTL, type: "CNAME", data: OWN_SERVER }
     ]
   ]
 }
@@ -138,7 +138,7 @@ const pages = (
     }
   })
 
-const wholeZone = ({ daemon, input: { output }, line }: ZoneContext) =>
+const wholeZone = ({ daemon, input: { output }, line, ttl }: ZoneContext) =>
   Effect.gen(function*() {
     const servers = yield* serversOf(line.texts("ns"))
     const info = yield* daemon.ask("getblockchaininfo")
@@ -152,7 +152,7 @@ const wholeZone = ({ daemon, input: { output }, line }: ZoneContext) =>
         let waiting: Array<ZoneRecord> = []
         for (const found of names) {
           if (found.isExpired) continue
-          waiting.push(...yield* recordsOf(found, valueOf))
+          waiting.push(...yield* recordsOf(found, { ttl, valueOf }))
           if (waiting.length < RECORDS_AT_ONCE) continue
           yield* write(waiting)
           waiting = []
@@ -167,7 +167,7 @@ const wholeZone = ({ daemon, input: { output }, line }: ZoneContext) =>
     )
   })
 
-const zoneOfName = ({ daemon, line }: ZoneContext): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+const zoneOfName = ({ daemon, line, ttl }: ZoneContext): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
     const { name, surprises, text } = yield* readWord(line.words[0])
     const domain = bitDomainOf(name)
@@ -179,7 +179,7 @@ const zoneOfName = ({ daemon, line }: ZoneContext): Effect.Effect<CliOutcome, Rp
     if (value === undefined) {
       return yield* new CommandFailed({ message: `${text} is not registered, or has expired` })
     }
-    const records = yield* recordsOf({ name, value }, valueOf)
+    const records = yield* recordsOf({ name, value }, { ttl, valueOf })
     return {
       ...success(textOf(records, line)),
       stderr: `${noteLines(surprises.filter(({ code }) => code !== "below"))}${
@@ -190,7 +190,11 @@ const zoneOfName = ({ daemon, line }: ZoneContext): Effect.Effect<CliOutcome, Rp
     }
   })
 
-export type ZoneContext = Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "output"> }
+export type ZoneContext = Pick<OwnContext, "daemon" | "line"> & {
+  readonly input: Pick<CliInput, "output">
+  /** Seconds, for the records of names. */
+  readonly ttl: number
+}
 
 /** Of one name, or of all: then it is written as it is read, a page of names at a time. */
 export const zoneCommand = (context: ZoneContext): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>

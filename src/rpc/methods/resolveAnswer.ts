@@ -34,7 +34,7 @@ export const makeHostResolver: Effect.Effect<
   const answers = yield* NameAnswers
   const node = yield* AnswerOptions
   const { proved, refuse } = nameProofs(yield* SyncReporter)
-  const { requireProof: leastProof = "work" } = node
+  const { dnsTtl, requireProof: leastProof = "work" } = node
 
   return ({ host, options, type }) =>
     Effect.gen(function*() {
@@ -59,7 +59,7 @@ export const makeHostResolver: Effect.Effect<
           return found.record.value
         })
 
-      const answer = yield* answerHost(question, valueOf)
+      const answer = yield* answerHost(question, valueOf, dnsTtl)
       const height = yield* Effect.mapError(answers.height, storageError)
       const clock = { tipHeight: height, params }
       return {

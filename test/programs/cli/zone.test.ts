@@ -42,6 +42,7 @@ const whole = (names: ReadonlyArray<ReturnType<typeof entry>>, ...flags: Readonl
     const written: Array<string> = []
     const outcome = yield* zoneCommand({
       daemon,
+      ttl: 600,
       line: readCliCommandLine(["zone", ...flags]),
       input: {
         output: { write: (text) => Effect.sync(() => void written.push(text)), stopped: Effect.never }
@@ -64,6 +65,8 @@ describe("svcd-cli zone", () => {
       assert.strictEqual(stdout, "wild.bit.\t600\tIN\tTXT\t\"hi\"\n*.wild.bit.\t600\tIN\tA\t192.0.2.20\n")
       const [, wildcard = ""] = (yield* run("zone", "d/wild", "-json")).stdout.split("\n")
       assert.deepInclude(JSON.parse(wildcard), { name: "*.wild.bit.", type: "A", ttl: 600, address: "192.0.2.20" })
+      assert.include((yield* run("zone", "wild.bit", "-ttl", "60")).stdout, "*.wild.bit.\t60\tIN\tA")
+      assert.strictEqual((yield* run("zone", "wild.bit", "-ttl", "soon")).code, 2)
       assert.match((yield* run("zone", "d/empty")).stderr, /makes no DNS records/)
       for (const name of ["d/none", "d/old", "id/alice"]) assert.strictEqual((yield* run("zone", name)).code, 1, name)
     }))

@@ -54,11 +54,15 @@ const answerOf = (name: string, proof: ProofLevel): NameAnswer | undefined => {
 }
 
 interface State {
+  readonly dnsTtl?: number
   readonly proof?: ProofLevel
   readonly complete?: boolean
 }
 
-const provided = <A>(make: Effect.Effect<A, never, typeof NEEDED>, { complete = true, proof = "full" }: State = {}) =>
+const provided = <A>(
+  make: Effect.Effect<A, never, typeof NEEDED>,
+  { complete = true, dnsTtl = 600, proof = "full" }: State = {}
+) =>
   Effect.gen(function*() {
     const node = yield* MethodNode
     return yield* Effect.gen(function*() {
@@ -76,7 +80,7 @@ const provided = <A>(make: Effect.Effect<A, never, typeof NEEDED>, { complete = 
       Effect.provideService(NameDb, node.names),
       Effect.provide(servicesOf(node.chain)),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(!complete) }),
-      Effect.provideService(AnswerOptions, OPTIONS)
+      Effect.provideService(AnswerOptions, { ...OPTIONS, dnsTtl })
     )
   })
 
@@ -115,6 +119,12 @@ layer(methodNode())("name_resolve", (it) => {
       assert.deepStrictEqual(records, [
         { name: "addr.bit.", type: "AAAA", ttl: 600, data: "2001:db8::1", address: "2001:db8::1" }
       ])
+    }))
+
+  it.effect("has the time to live that the DNS server has", () =>
+    Effect.gen(function*() {
+      const resolve = yield* resolver({ dnsTtl: 60 })
+      assert.deepStrictEqual((yield* resolve("addr.bit")).records.map(({ ttl }) => ttl), [60, 60])
     }))
 
   it.effect("answers with the weakest proof of its sources, and fails where that is too little", () =>

@@ -43,6 +43,7 @@ const { values } = parseArgs({
     step: { type: "string", default: "1" },
     minutes: { type: "string" },
     hours: { type: "string" },
+    template: { type: "string" },
     double: { type: "boolean", default: false },
     first: { type: "boolean", default: false }
   }
@@ -79,6 +80,8 @@ function* plans(): Generator<Plan> {
 const templates = new Map<WorldNumber, Promise<string>>()
 
 const templateOf = (world: WorldNumber): Promise<string> => {
+  // Of another process, for the world that it chose.
+  if (values.template !== undefined) return Promise.resolve(values.template)
   const known = templates.get(world) ?? makeTemplate(world, PLACE).then((template) => {
     process.on("exit", () => rmSync(template, { recursive: true, force: true }))
     return template
@@ -111,7 +114,9 @@ const planted = async (): Promise<void> => {
   const root = fileURLToPath(new URL("../../../", import.meta.url))
   const { from, hours, only } = values
   const runs = numberOf(values.runs) ?? PLANTED_RUNS
-  if (!await findPlanted({ root, only, runs, from: Number(from), world: WORLD, hours, print })) process.exitCode = 1
+  const template = await templateOf(WORLD)
+  const all = await findPlanted({ root, only, runs, from: Number(from), world: WORLD, hours, template, print })
+  if (!all) process.exitCode = 1
 }
 
 if (values.planted) await planted()

@@ -19,6 +19,8 @@ export interface PlantedOptions {
   readonly world: number
   /** Virtual hours with faults; those of the world if omitted. */
   readonly hours: string | undefined
+  /** The directories with which nodes begin, made without a bug. */
+  readonly template: string
   readonly print: (line: string) => void
 }
 
@@ -33,9 +35,9 @@ const FAILED = /^seed (\d+) of world \d+ failed after [\d:.]+: (.*)$/
 const PASSED = /^seed (\d+) [0-9a-f]+ /
 
 /** Runs seeds with the compiled simulation of a place, until one fails. */
-const search = (place: string, { from, hours, runs, world }: PlantedOptions): Promise<Search> =>
+const search = (place: string, { from, hours, runs, template, world }: PlantedOptions): Promise<Search> =>
   new Promise((resolve, reject) => {
-    const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first"]
+    const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first", "--template", template]
     if (hours !== undefined) given.push("--hours", hours)
     // Where it writes the events of the failing seed.
     const cwd = tmpdir()

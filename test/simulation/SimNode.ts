@@ -11,6 +11,7 @@ import * as Runtime from "effect/Runtime"
 import { cpSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Pulse } from "../../src/base/pulse.ts"
+import { noThreads, Threads } from "../../src/base/threads.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import { Transport } from "../../src/network/connect/Transport.ts"
 import { openFailure } from "../../src/node/layers/base.ts"
@@ -222,6 +223,7 @@ export class SimNode implements WorldNode {
     }).pipe(
       Effect.scoped,
       Effect.provideService(Transport, transportOf(network, this.plan.host)),
+      Effect.provideService(Threads, noThreads),
       withCheapScrypt,
       Effect.provide(nodeLog(machine, { name: this.name, root })),
       Effect.provideService(Pulse, this.drawn("pulse", PULSES)),

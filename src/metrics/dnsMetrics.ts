@@ -29,7 +29,8 @@ export const dnsAnswers = counterBy({
   ...facts(
     "DNS",
     "svcd_dns_answers_total",
-    "DNS answers by response code. SERVFAIL means that names are not complete yet, or that another server is silent."
+    "DNS answers by response code, including those that -dnsrate then held back. " +
+      "SERVFAIL means that names are not complete yet, or that another server is silent."
   ),
   label: "rcode",
   values: DNS_RCODES

@@ -139,7 +139,7 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     world.network.heal()
     for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
     yield* Fiber.interruptAll(running)
-    for (const node of world.nodes) if (node.state === "down") yield* node.start()
+    for (const node of world.nodes) if (node.state === "down" || node.state === "lost") yield* node.start()
     yield* Effect.sleep(plan.healing)
     world.note("final checks")
     for (const [what, { finally: last }] of checks) {

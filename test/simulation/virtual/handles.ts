@@ -7,7 +7,7 @@ import type { Group } from "./SimScheduler.ts"
 /** What the system would close when a process is killed: databases and descriptors, by the part that opened them. */
 
 export interface Handles {
-  /** Closes what a dead part has open, and returns how many that were. */
+  /** Closes what a dead part has open, and returns how many databases those were. A descriptor may close a little late. */
   readonly closeAll: (group: Group) => number
   readonly remove: () => void
 }
@@ -60,7 +60,7 @@ export const recordHandles = (current: () => Group): Handles => {
       const databases = [...open.databases].filter((database) => database.open)
       for (const database of databases) database.close()
       for (const descriptor of open.descriptors) closeNow(descriptor)
-      return databases.length + open.descriptors.size
+      return databases.length
     },
     remove: () => {
       restoreDatabase()

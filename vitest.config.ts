@@ -121,6 +121,7 @@ const SLOW = [
   "scripts/checkImports.test.ts",
   "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",
+  "simulation/world.test.ts",
   "storage/PageGuard.test.ts",
   "storage/logCopy.test.ts",
   "wallet/WalletLive.test.ts",

@@ -39,6 +39,8 @@ const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
 const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   for (const node of nodes) {
     for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
+      // Its owner has to unlock it first, as the note of the registration says.
+      if (wallet.vault.encryption() === "locked") continue
       for (const { name, note, step, value } of wallet.names.registrations()) {
         if (value === undefined || step === "done" || step === "failed") continue
         return `the registration of ${nameField(name)} on ${node.name} has not ended: ${step}, ${note}`

@@ -31,7 +31,7 @@ import { NodeGone, type NodeState, type WorldNode } from "./World.ts"
 
 /** One svcd in the world: a whole node without servers, over its own directory. */
 
-/** The port at which all nodes of the world listen. */
+/** The port on which all nodes of the world listen. */
 export const PEER_PORT = 18_445
 
 /** Options of all nodes: no threads and no lookups, for a world in one process. */
@@ -44,7 +44,7 @@ export const NODE_OPTIONS = {
   backgroundCheck: false
 } as const
 
-/** Usual pauses of the network's loops make most of the work of an idle world. */
+/** Factors that slow the network's loops, which are most of the work of an idle world. */
 const PULSES = [1, 8, 40, 40, 40, 40, 40, 40]
 
 /** Operations between two places where a fiber may have to wait. Few make more interleavings. */
@@ -67,7 +67,7 @@ export interface NodeSurroundings {
 interface Life {
   readonly part: Part
   readonly stop: Deferred.Deferred<void>
-  /** Called when the node ends, with what waits for it. */
+  /** Callbacks of whoever waits for the node, called when it ends. */
   readonly waiting: Set<() => void>
   runtime: Runtime.Runtime<NodeServices> | undefined
 }
@@ -101,11 +101,6 @@ export class SimNode implements WorldNode {
   readonly time = (): number => {
     const { machine } = this.around
     return (this.current?.part ?? machine.world).clock.unsafeCurrentTimeMillis()
-  }
-
-  /** Sets its time of day ahead, or back, until its next start. */
-  jump(milliseconds: number): void {
-    this.current?.part.clock.jump(milliseconds)
   }
 
   readonly run = <A, E>(effect: Effect.Effect<A, E, NodeServices>): Effect.Effect<A, E | NodeGone> =>

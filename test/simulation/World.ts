@@ -28,7 +28,7 @@ export interface WorldNode {
   readonly state: NodeState
   /** Starts so far. Another number means that the node lost its memory meanwhile. */
   readonly life: number
-  /** The directory of this life; a kill goes on with a copy at another place. */
+  /** The directory of this life. A kill copies it: the next life uses the copy. */
   readonly directory: string
   /** While it runs. */
   readonly services: Context.Context<NodeServices> | undefined
@@ -47,8 +47,6 @@ export interface WorldNode {
   readonly stop: Effect.Effect<void>
   /** Ends it as SIGKILL does: its files stay as they are between two tasks, and nothing of it runs on. */
   readonly kill: Effect.Effect<void>
-  /** Sets its time of day ahead by milliseconds, or back, until its next start. */
-  readonly jump: (milliseconds: number) => void
 }
 
 export interface World {
@@ -62,10 +60,6 @@ export interface World {
   readonly now: () => number
   /** The correct time of day, in milliseconds since 1970. */
   readonly time: () => number
-  /** Tasks so far. */
-  readonly tasks: () => number
-  /** Whether faults may still happen. Actors stop disturbing when it ends. */
-  readonly disturbed: () => boolean
   /** A line for the events before a failure, and for the hash of the run. */
   readonly note: (event: string, facts?: Facts) => void
   /** Ends the run as a failure. */
@@ -109,10 +103,10 @@ export interface Property {
 
 /** The checks of one run, with what they remember. */
 export interface Checks {
-  /** Tasks between two calls of `always`; 100 by default. */
+  /** Tasks between two calls of `during`; 100 by default. */
   readonly every?: number
   /** At a boundary of tasks. Must not change the nodes. */
-  readonly always?: () => string | undefined
+  readonly during?: () => string | undefined
   /** After the world healed. */
-  readonly finally?: () => Effect.Effect<string | undefined>
+  readonly atEnd?: () => Effect.Effect<string | undefined>
 }

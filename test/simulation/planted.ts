@@ -1,5 +1,5 @@
 /**
- * Bugs to plant, as changes of one file of `src` each: `npm run simulate -- --planted` builds a copy of the node with
+ * Bugs to plant, each as a few edits of `src`: `npm run simulate -- --planted` builds a copy of the node with
  * one of them, and counts the seeds until a property fails. A bug that is never found shows what the world lacks.
  */
 

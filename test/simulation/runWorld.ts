@@ -34,7 +34,7 @@ export interface RunOptions {
 
 export interface Outcome {
   readonly failure: WorldFailure | undefined
-  /** Of all events: two runs of a plan have the same. */
+  /** Of all events. Equal in two runs of a plan. */
   readonly hash: string
   readonly tasks: number
   /** Virtual milliseconds. */
@@ -50,7 +50,6 @@ class RunningWorld implements World {
   readonly nodes: ReadonlyArray<SimNode>
   readonly network: SimNetwork
   readonly disk: SimDisk
-  isDisturbed = true
   private readonly machine: Machine
 
   constructor(plan: Plan, machine: Machine, nodes: ReadonlyArray<SimNode>, network: SimNetwork) {
@@ -69,8 +68,6 @@ class RunningWorld implements World {
 
   readonly now = (): number => this.machine.now
   readonly time = (): number => BEGINNING + this.machine.now
-  readonly tasks = (): number => this.machine.scheduler.ran
-  readonly disturbed = (): boolean => this.isDisturbed
   readonly note: World["note"] = (event, facts) => this.machine.note("world", event, facts)
   readonly fail: World["fail"] = (failure) => this.machine.fail(failure)
 }
@@ -84,15 +81,15 @@ const networkOf = (plan: Plan, machine: Machine): SimNetwork => {
   })
 }
 
-/** Checks what must always hold, each at its own pace. */
+/** Checks what must hold at any time, each at its own pace. */
 const watch = (machine: Machine, checks: ReadonlyArray<readonly [string, Checks]>): void => {
-  const always = checks.flatMap(([what, { always, every = CHECK_EVERY }]) =>
-    always === undefined ? [] : [{ what, every, holds: always }]
+  const watched = checks.flatMap(([what, { during, every = CHECK_EVERY }]) =>
+    during === undefined ? [] : [{ what, every, fault: during }]
   )
   machine.boundary = (tasks) => {
-    for (const { every, holds, what } of always) {
+    for (const { every, fault, what } of watched) {
       if (tasks % every !== 0) continue
-      const reason = machine.frozen(holds)
+      const reason = machine.frozen(fault)
       if (reason !== undefined) machine.fail({ what, reason })
     }
   }
@@ -112,7 +109,7 @@ const act = (world: RunningWorld, actions: Actions, step: Step): Effect.Effect<v
 }
 
 /** Takes the steps in time; each runs in a fiber of its own. */
-const steps = (world: RunningWorld, actions: Actions) =>
+const takeSteps = (world: RunningWorld, actions: Actions) =>
   Effect.gen(function*() {
     const running: Array<Fiber.Fiber<void>> = []
     for (const step of world.plan.steps) {
@@ -132,9 +129,8 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     const { plan } = world
     yield* Effect.forEach(world.nodes, (node) => node.start(), { concurrency: "unbounded", discard: true })
     const actions = new Map(actors.map((actor) => [actor.name, actor.act(world)]))
-    const running = yield* steps(world, actions)
+    const running = yield* takeSteps(world, actions)
     yield* Effect.sleep(Math.max(0, plan.until - world.now()))
-    world.isDisturbed = false
     world.note("faults end")
     world.network.heal()
     for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
@@ -142,8 +138,8 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     for (const node of world.nodes) if (node.state === "down" || node.state === "lost") yield* node.start()
     yield* Effect.sleep(plan.healing)
     world.note("final checks")
-    for (const [what, { finally: last }] of checks) {
-      const reason = last === undefined ? undefined : yield* last()
+    for (const [what, { atEnd }] of checks) {
+      const reason = atEnd === undefined ? undefined : yield* atEnd()
       if (reason !== undefined) world.fail({ what, reason })
     }
     yield* Effect.forEach(world.nodes, (node) => node.stop, { discard: true })

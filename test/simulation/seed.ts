@@ -1,6 +1,6 @@
 import type { Random } from "../../src/base/random.ts"
 
-/** One number decides a run. Each concern draws from a stream of its own, so that a change of one does not shift all. */
+/** One number decides a run. Each concern draws from a stream of its own, so that a change in one does not shift the others. */
 
 /** The streams of a run; actors and steps have further ones, by name. */
 export type StreamName =

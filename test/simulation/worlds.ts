@@ -51,7 +51,7 @@ const NAMES = ["anna", "bert", "cleo", "dora", "emil", "fern", "gabi"]
 /** A node's address: each is in a network of its own, as a node wants its peers to be. */
 const hostOf = (place: number): string => `${23 + 2 * place}.${40 + place}.7.1`
 
-const around = (random: Random, most: number): number => below(random, 2 * most + 1) - most
+const plusOrMinus = (random: Random, most: number): number => below(random, 2 * most + 1) - most
 
 export const castOf = (world: WorldNumber): Cast => WORLDS[world]
 
@@ -75,8 +75,8 @@ const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan>
   return nodesOf(world).map((node, place, all) => ({
     ...node,
     peers: isLine ? all.slice(place + 1, place + 2).map(({ name }) => name) : node.peers,
-    offset: isWrong ? around(random, WORLDS[world].offset) : 0,
-    drift: isWrong ? around(random, DRIFT) : 0
+    offset: isWrong ? plusOrMinus(random, WORLDS[world].offset) : 0,
+    drift: isWrong ? plusOrMinus(random, DRIFT) : 0
   }))
 }
 

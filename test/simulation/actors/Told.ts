@@ -1,4 +1,4 @@
-import type { Freshness, NameChange, NameRecord } from "../../../src/client/records.ts"
+import type { Freshness, NameRecord } from "../../../src/client/records.ts"
 import type { World } from "../World.ts"
 
 /** What nodes told the actors of a world. Properties compare it with what is true at the end. */
@@ -10,12 +10,6 @@ export interface Source {
   readonly life: number
   /** Virtual milliseconds. */
   readonly at: number
-}
-
-export interface MinedBlock extends Source {
-  /** Display order. */
-  readonly hash: string
-  readonly height: number
 }
 
 /** A wallet said that it stored and sent a transaction. */
@@ -64,32 +58,15 @@ export interface Replica {
   readonly node: string
   /** The last record of each name. */
   readonly names: Map<string, NameRecord>
-  /** The changes of `names`, since the copy last began. */
-  readonly received: Array<NameChange>
-  /** How often it began again, because the node no longer had the changes after its cursor. */
-  restarts: number
   /** That of the last change; `"0"` at first. */
   cursor: string
 }
 
-/** A message that a receiver of webhooks accepted, or refused. */
-export interface Delivery extends Source {
-  readonly id: string
-  readonly cursor: string
-  readonly accepted: boolean
-}
-
 export class Told {
-  readonly blocks: Array<MinedBlock> = []
   readonly transactions: Array<SentTransaction> = []
   readonly registrations: Array<BegunRegistration> = []
   readonly names: Array<NameTold> = []
   readonly replicas: Array<Replica> = []
-  readonly deliveries: Array<Delivery> = []
-  /** Transactions that an owner gave up, in display order. */
-  readonly abandoned = new Set<string>()
-  /** Nodes whose wallet was encrypted: it may have been locked when it had to sign. */
-  readonly locked = new Set<string>()
   /** Nodes whose wallet was replaced by an older copy, with the time. */
   readonly restored = new Map<string, number>()
 }

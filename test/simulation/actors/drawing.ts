@@ -3,7 +3,7 @@ import type { Arguments } from "../plan.ts"
 
 /** How actors draw their steps, and read what steps say. */
 
-/** Times that come at random, `mean` milliseconds apart, from `first` on. */
+/** Random times: exponential gaps of `mean` milliseconds on average, from `first` on. */
 export const times = (
   random: Random,
   { first = 0, mean, until }: { readonly first?: number; readonly mean: number; readonly until: number }

@@ -11,7 +11,6 @@ import { type Header, makeHeader } from "../../../src/protocol/header.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { World } from "../World.ts"
-import { sourceAt, toldIn } from "./Told.ts"
 
 /** Blocks, as the miners of a node make them: each way that svcd offers, with work that is free on regtest. */
 
@@ -91,6 +90,5 @@ export const mineAt = (
     const hash = yield* WAYS[way]({ script: yield* rewardScript, delay })
     if (hash === undefined) return
     const { height } = yield* chain.header(hash)
-    toldIn(world).blocks.push({ ...sourceAt(world, name), hash: displayHash(hash), height })
     world.note("mined", { node: name, hash: displayHash(hash), height, way })
   }))

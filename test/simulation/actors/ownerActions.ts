@@ -111,7 +111,6 @@ const abandon = (world: World, node: string, { random }: Act) =>
     if (idle.length === 0) return Effect.void
     const { transaction: { txid } } = oneOf(random, idle)
     return Effect.map(payments.abandon(txidKey(txid)), () => {
-      toldIn(world).abandoned.add(displayHash(txid))
       world.note("abandoned", { node, txid: displayHash(txid) })
     })
   })
@@ -139,7 +138,6 @@ const renew = (world: World, node: string) =>
 const lock = (world: World, node: string, given: Act["arguments"]) =>
   withWallet(world, node, ({ vault }) =>
     Effect.gen(function*() {
-      toldIn(world).locked.add(node)
       if (vault.encryption() === "none") yield* vault.encrypt(PASSPHRASE)
       yield* vault.unlock(PASSPHRASE, numberAt(given, "seconds"), { renewalsOnly: given["renewalsOnly"] === true })
     }))

@@ -15,7 +15,7 @@ const replicaOf = (world: World, node: string): Replica => {
   const { replicas } = toldIn(world)
   const known = replicas.find((each) => each.node === node)
   if (known !== undefined) return known
-  const replica: Replica = { node, names: new Map(), received: [], restarts: 0, cursor: "0" }
+  const replica: Replica = { node, names: new Map(), cursor: "0" }
   replicas.push(replica)
   return replica
 }
@@ -25,7 +25,6 @@ const keep = (replica: Replica, change: NameChange): void => {
   const { cursor, name, record } = change
   if (record === undefined) replica.names.delete(name)
   else replica.names.set(name, record)
-  replica.received.push(change)
   replica.cursor = cursor
 }
 
@@ -33,9 +32,7 @@ const keep = (replica: Replica, change: NameChange): void => {
 const begin = (world: World, replica: Replica, { oldest, why }: CursorUnusable): void => {
   if (why === "future") return
   replica.names.clear()
-  replica.received.length = 0
   replica.cursor = oldest
-  replica.restarts += 1
   world.note("replica begins again", { node: replica.node, why, oldest })
 }
 

@@ -102,8 +102,8 @@ export const weather: Actor = {
     slow: ({ arguments: given }) =>
       during(numberAt(given, "lasting"), () => {
         const way = { from: textAt(given, "from"), to: textAt(given, "to") }
-        world.network.change((links) => links.slow(way, numberAt(given, "bandwidth")))
-        return () => world.network.change((links) => links.slow(way, undefined))
+        world.network.change((links) => links.limitBandwidth(way, numberAt(given, "bandwidth")))
+        return () => world.network.change((links) => links.limitBandwidth(way, undefined))
       })
   })
 }

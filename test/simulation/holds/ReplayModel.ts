@@ -65,7 +65,7 @@ export class RuleBroken extends Error {
   override readonly name = "RuleBroken"
 }
 
-interface Step {
+interface AppliedBlock {
   readonly block: Block
   readonly height: Height
   /** The state before the block, of what it changed. */
@@ -80,12 +80,12 @@ export const outpointOf = ({ txid, vout }: Pick<ModelOperation, "txid" | "vout">
   outpointKey(outpoint(txid, vout))
 
 /** Whether a block at `height` finds a name expired that was last set at `updated`. */
-export const isOver = (updated: Height, height: Height): boolean => updated + LIFE <= height
+export const isExpiredAt = (updated: Height, height: Height): boolean => updated + LIFE <= height
 
 export class ReplayModel {
   private readonly blockOf: (hash: Bytes) => Block
   private readonly genesis: Bytes
-  private readonly steps: Array<Step> = []
+  private readonly steps: Array<AppliedBlock> = []
   /** The blocks of `steps`. */
   private readonly below = new Set<string>()
   private readonly coins = new Map<OutpointKey, ModelCoin>()
@@ -207,7 +207,7 @@ export class ReplayModel {
     { height, made }: { readonly height: Height; readonly made: Height }
   ): void {
     const current = this.names.get(nameKey(setting.name))
-    const lives = current !== undefined && !isOver(current.height, height)
+    const lives = current !== undefined && !isExpiredAt(current.height, height)
     const name = shown(setting.name)
     if (setting.op === "name_update") {
       if (before.op === "name_new" || !equal(before.name, setting.name)) {

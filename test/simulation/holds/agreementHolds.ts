@@ -79,5 +79,5 @@ const agreement = (world: World): Effect.Effect<string | undefined> =>
 
 export const agreementHolds: Property = {
   name: "healed nodes agree",
-  check: (world) => ({ finally: () => agreement(world) })
+  check: (world) => ({ atEnd: () => agreement(world) })
 }

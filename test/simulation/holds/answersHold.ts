@@ -8,7 +8,7 @@ import { nameKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
-import { isOver, type ModelOperation, type ModelState } from "./ReplayModel.ts"
+import { isExpiredAt, type ModelOperation, type ModelState } from "./ReplayModel.ts"
 
 /** Known blocks above the tip with which a node must not deny a name any more. */
 const FAR_BEHIND = 3
@@ -37,7 +37,7 @@ const denialFault = (node: WorldNode, name: Bytes, { height, names }: ModelState
   const known = seen(node, Effect.flatMap(completeNames(), (complete) => complete.known(name)))
   if (known === undefined) return undefined
   const said = names.get(nameKey(name))
-  const lives = said !== undefined && !isOver(said.height, height)
+  const lives = said !== undefined && !isExpiredAt(said.height, height)
   if ((known.type === "active") !== lives) return `it says that ${nameField(name)} is ${known.type} at height ${height}`
   if (known.type === "active") return undefined
   const missing = seen(node, Effect.flatMap(Chain, (chain) => chain.progress))?.missing?.count ?? 0
@@ -71,6 +71,6 @@ export const answersHold: Property = {
   name: "answers are true, and denials complete",
   check: (world) => {
     const answers = new Answers(world)
-    return { every: 1_000, always: () => firstFault(world.nodes, (node) => answers.check(node)) }
+    return { every: 1_000, during: () => firstFault(world.nodes, (node) => answers.check(node)) }
   }
 }

@@ -8,14 +8,16 @@ import type { NodeServices } from "../../../src/node/layers/node.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, displayHash } from "../../../src/protocol/bytes.ts"
 import type { HeaderId } from "../../../src/protocol/keys.ts"
+import type { Wallet } from "../../../src/wallet/Wallet.ts"
+import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { World, WorldNode } from "../World.ts"
 import { ReplayModel, RuleBroken } from "./ReplayModel.ts"
 
 // The model of a world, over the blocks of its nodes. All properties of a run share it.
 
 /** No running node has a block now: the check is for later. */
-export class Unknown extends Error {
-  override readonly name = "Unknown"
+export class BlockMissing extends Error {
+  override readonly name = "BlockMissing"
 }
 
 interface Known {
@@ -43,7 +45,7 @@ const fetched = (world: World, hash: Bytes): Block => {
     const block = seen(node, Effect.flatMap(Chain, (chain) => chain.block(hash)))
     if (block !== undefined) return block
   }
-  throw new Unknown(`no node has block ${displayHash(hash)}`)
+  throw new BlockMissing(`no node has block ${displayHash(hash)}`)
 }
 
 const knownOf = (world: World): Known => {
@@ -74,7 +76,7 @@ export const comparedAt = (
   try {
     model.moveTo(hash)
   } catch (cause) {
-    if (cause instanceof Unknown) return undefined
+    if (cause instanceof BlockMissing) return undefined
     if (cause instanceof RuleBroken) return cause.message
     throw cause
   }
@@ -84,6 +86,18 @@ export const comparedAt = (
 /** The tip that the followers of a node know; `undefined` while they learn of another one. */
 export const settledTip = (node: WorldNode): HeaderInfo | undefined =>
   seen(node, Effect.flatMap(Chain, (chain) => chain.toldTip))
+
+/** The first fault of any loaded wallet of a node, with its name. */
+export const firstWalletFault = (
+  node: WorldNode,
+  fault: (wallet: Wallet) => string | undefined
+): string | undefined => {
+  for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
+    const found = fault(wallet)
+    if (found !== undefined) return `wallet "${wallet.name}": ${found}`
+  }
+  return undefined
+}
 
 /** The first fault of any node, with its name. */
 export const firstFault = (

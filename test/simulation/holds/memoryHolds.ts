@@ -25,13 +25,13 @@ const leftOver = (world: World, node: WorldNode): string | undefined => {
 }
 
 export const memoryHolds: Property = {
-  name: "memory of peers is given back",
+  name: "connections and their memory have bounds",
   check: (world) => {
     /** Nodes that held memory at the last look. A connection that has just closed still ends then. */
     let before = new Set<string>()
     return {
       every: 2_000,
-      always: () => {
+      during: () => {
         const now = world.nodes.flatMap((node) => {
           const left = leftOver(world, node)
           return left === undefined ? [] : [{ left, key: `${node.name} ${node.life}` }]

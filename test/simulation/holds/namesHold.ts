@@ -91,6 +91,6 @@ export const namesHold: Property = {
   name: "names, claims and coins are those of the blocks",
   check: (world) => {
     const stored = new StoredNames(world)
-    return { always: () => firstFault(world.nodes, (node) => stored.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => stored.check(node)) }
   }
 }

@@ -6,7 +6,7 @@ import type { Coin } from "../../../src/consensus/view.ts"
 import type { Bytes } from "../../../src/protocol/bytes.ts"
 import type { Height } from "../../../src/protocol/keys.ts"
 
-// What a node has on disk, read by connections of its own between two steps of the node: they see the last commit and
+// What a node has on disk, read by connections of its own between two tasks of the node: they see the last commit and
 // hold no lock afterwards. Each reader returns `undefined` while the file or its state does not exist yet.
 
 export interface StoredOperation {

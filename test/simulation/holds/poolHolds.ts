@@ -8,7 +8,7 @@ import { nameField } from "../../../src/protocol/nameText.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../../src/protocol/transaction.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, seen, serviceOf, settledTip, tipIdOf } from "./chains.ts"
-import { isOver, type ModelState, type ReplayModel } from "./ReplayModel.ts"
+import { isExpiredAt, type ModelState, type ReplayModel } from "./ReplayModel.ts"
 
 const COINBASE_DEPTH = 100
 
@@ -42,7 +42,7 @@ export const poolFault = (transaction: Transaction, model: ModelState, around: A
   const setting = settingOf(transaction)
   if (setting === undefined) return undefined
   const current = model.names.get(nameKey(setting.name))
-  const lives = current !== undefined && !isOver(current.height, model.height + 1)
+  const lives = current !== undefined && !isExpiredAt(current.height, model.height + 1)
   const name = nameField(setting.name)
   if (setting.op === "name_firstupdate") return lives ? `it registers ${name}, which has an owner` : undefined
   return lives || around.registers(setting.name) ? undefined : `it updates ${name}, which has expired`
@@ -143,6 +143,6 @@ export const poolHolds: Property = {
   name: "mempools are valid and lose nothing",
   check: (world) => {
     const pools = new Pools(world)
-    return { always: () => firstFault(world.nodes, (node) => pools.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => pools.check(node)) }
   }
 }

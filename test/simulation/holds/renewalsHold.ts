@@ -3,10 +3,9 @@ import { binaryString } from "../../../src/protocol/bytes.ts"
 import { nameKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
-import { Wallets } from "../../../src/wallet/Wallets.ts"
 import { HOUR } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { firstFault, serviceOf, settledTip } from "./chains.ts"
+import { firstFault, firstWalletFault, settledTip } from "./chains.ts"
 
 /** The blocks of a name's life, and the last of them, in which the wallet must have had an hour. */
 const LIFE = 30
@@ -32,12 +31,9 @@ class Renewals {
 
   check(node: WorldNode): string | undefined {
     const tip = settledTip(node)
-    if (tip === undefined) return undefined
-    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
-      const fault = this.wallet(node, wallet, tip.height)
-      if (fault !== undefined) return `wallet "${wallet.name}": ${fault}`
-    }
-    return undefined
+    return tip === undefined
+      ? undefined
+      : firstWalletFault(node, (wallet) => this.wallet(node, wallet, tip.height))
   }
 
   private wallet(node: WorldNode, wallet: Wallet, height: number): string | undefined {
@@ -84,6 +80,6 @@ export const renewalsHold: Property = {
   name: "no renewal is missed",
   check: (world) => {
     const renewals = new Renewals(world)
-    return { every: 2_000, always: () => firstFault(world.nodes, (node) => renewals.check(node)) }
+    return { every: 2_000, during: () => firstFault(world.nodes, (node) => renewals.check(node)) }
   }
 }

@@ -6,9 +6,8 @@ import { nameCommitment, parseNameScript } from "../../../src/protocol/nameOpera
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { ListedRegistration } from "../../../src/wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
-import { Wallets } from "../../../src/wallet/Wallets.ts"
 import type { Property, WorldNode } from "../World.ts"
-import { firstFault, serviceOf } from "./chains.ts"
+import { firstFault, firstWalletFault, serviceOf } from "./chains.ts"
 
 const isSent = ({ newTxid }: ListedRegistration): boolean => newTxid.some((byte) => byte !== 0)
 
@@ -92,11 +91,7 @@ class Sagas {
   private readonly memories = new Map<string, Memory>()
 
   check(node: WorldNode): string | undefined {
-    for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
-      const fault = this.wallet(node, wallet)
-      if (fault !== undefined) return `wallet "${wallet.name}": ${fault}`
-    }
-    return undefined
+    return firstWalletFault(node, (wallet) => this.wallet(node, wallet))
   }
 
   private wallet(node: WorldNode, wallet: Wallet): string | undefined {
@@ -127,6 +122,6 @@ export const sagasHold: Property = {
   name: "registrations and payments are stored before they are sent",
   check: (world) => {
     const sagas = new Sagas()
-    return { always: () => firstFault(world.nodes, (node) => sagas.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => sagas.check(node)) }
   }
 }

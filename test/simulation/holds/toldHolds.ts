@@ -8,7 +8,7 @@ import { type NameTold, type Replica, type Source, type Tip, toldIn } from "../a
 import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, serviceOf, settledTip } from "./chains.ts"
-import { isOver, type ModelState, type ReplayModel } from "./ReplayModel.ts"
+import { isExpiredAt, type ModelState, type ReplayModel } from "./ReplayModel.ts"
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -43,7 +43,7 @@ export const acknowledgedHolds: Property = {
   name: "what was acknowledged is not lost",
   check: (world) => ({
     every: 2_000,
-    always: () =>
+    during: () =>
       firstFault(world.nodes, (node) => {
         const wallet = serviceOf(node, Wallets)?.get("")
         return wallet === undefined ? undefined : walletFault(world, node, wallet)
@@ -54,7 +54,7 @@ export const acknowledgedHolds: Property = {
 /** Whether an answer is true at a block of the model. */
 const isTrue = ({ name, record }: NameTold, { height, names }: ModelState): boolean => {
   const said = names.get(nameKey(utf8(name)))
-  const lives = said !== undefined && !isOver(said.height, height)
+  const lives = said !== undefined && !isExpiredAt(said.height, height)
   if (record === undefined) return !lives
   return said !== undefined && displayHash(said.txid) === record.txid && said.height === record.height &&
     toHex(said.value) === toHex(utf8(record.value)) && record.expired !== lives
@@ -88,7 +88,7 @@ export const clientsHold: Property = {
     let looked = 0
     return {
       every: 1_000,
-      always: () => {
+      during: () => {
         const { names } = toldIn(world)
         for (; looked < names.length; looked++) {
           const told = names[looked]
@@ -121,7 +121,7 @@ const REST = 10 * MINUTE
 export const replicasHold: Property = {
   name: "copies by changes equal the names",
   check: (world) => ({
-    finally: () =>
+    atEnd: () =>
       Effect.gen(function*() {
         for (const replica of toldIn(world).replicas) {
           yield* catchUp(world, replica, REST)

@@ -5,7 +5,7 @@ import { drawCut, drawDelay, type Links, SECOND, type Way } from "./links.ts"
 /** One direction of a connection: bytes arrive whole, in order and late, or the connection breaks. */
 
 /** The virtual time of the world. */
-export interface Timeline {
+export interface NetworkTime {
   /** Nanoseconds. */
   readonly now: () => number
   /** Runs a task after some nanoseconds. Returns how to cancel it. */
@@ -29,7 +29,7 @@ export type Listening =
 export interface PipeOptions {
   readonly way: Way
   readonly links: Links
-  readonly time: Timeline
+  readonly time: NetworkTime
   readonly random: Random
   readonly listening: () => Listening
   /** Gives bytes to the reader; false if it wants no more for now. `undefined`: the end. */
@@ -45,7 +45,9 @@ export class Pipe {
   private unsentBytes = 0
   /** Tells the writer that the system has its last bytes; one write at a time waits. */
   private taken: (() => void) | undefined
+  /** Whether the writer has ended. */
   private ends = false
+  /** Whether the end is not yet on the way. */
   private isEnding = false
   /** On the way, in order. A segment of `undefined` is the end. */
   private sent: Array<Bytes | undefined> = []
@@ -53,9 +55,12 @@ export class Pipe {
   /** Arrived, for a reader that does not read. */
   private arrived: Array<Bytes | undefined> = []
   private arrivedBytes = 0
+  /** Whether the reader takes bytes. */
   private wanted = true
+  /** When the link has sent the last segment, and when it arrives: a later one does not overtake it. */
   private freeAt = 0
-  private lastArrival = 0
+  private lastArrival: number
+  /** Segments that a cut keeps from arriving. They arrive when it ends. */
   private held = 0
   private over = false
   private cancelGivingUp: (() => void) | undefined

@@ -1,6 +1,6 @@
 import type { Random } from "../../../src/base/random.ts"
 import { type Links, type Way } from "./links.ts"
-import { type Listening, Pipe, type Timeline } from "./Pipe.ts"
+import { type Listening, type NetworkTime, Pipe } from "./Pipe.ts"
 import { SimSocket } from "./SimSocket.ts"
 
 /** A connection between two hosts: two ends, and a pipe in each direction. */
@@ -12,7 +12,7 @@ export interface Endpoint {
 
 export interface ConnectionOptions {
   readonly links: Links
-  readonly time: Timeline
+  readonly time: NetworkTime
   /** Of this connection alone. */
   readonly random: Random
   readonly isUp: (host: string) => boolean

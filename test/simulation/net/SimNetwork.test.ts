@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { concat } from "../../../src/protocol/bytes.ts"
-import { MILLISECOND, SECOND } from "./links.ts"
-import type { Timeline } from "./Pipe.ts"
+import { NANOS_PER_MS } from "../virtual/Timeline.ts"
+import { SECOND } from "./links.ts"
+import type { NetworkTime } from "./Pipe.ts"
 import { SimNetwork } from "./SimNetwork.ts"
 import type { SimSocket } from "./SimSocket.ts"
 
@@ -10,7 +11,7 @@ const [HERE, THERE] = ["5.9.0.1", "23.88.0.1"]
 const PORT = 18_445
 
 /** A clock that a test moves, in whose tasks streams have run their own tasks. */
-class ManualTime implements Timeline {
+class ManualTime implements NetworkTime {
   private readonly waiting: Array<{ readonly at: number; readonly task: () => void }> = []
   private nanos = 0
 
@@ -62,7 +63,7 @@ interface Read {
 }
 
 /** Reads all of a socket as a peer does: on request. */
-const reading = (socket: SimSocket, time: Timeline): Read => {
+const reading = (socket: SimSocket, time: NetworkTime): Read => {
   const read: Read = { chunks: [], ended: false, closed: false, error: undefined }
   socket.on("readable", () => {
     for (;;) {
@@ -134,9 +135,9 @@ describe("SimNetwork", () => {
           for (const size of sizes) caller.write(sent.subarray(at, at += size))
           caller.end()
           for (const [from, lasting] of times) {
-            time.after(from * MILLISECOND, () => {
+            time.after(from * NANOS_PER_MS, () => {
               const join = network.cut({ from: new Set([HERE]), to: new Set([THERE]) })
-              time.after(lasting * MILLISECOND, join)
+              time.after(lasting * NANOS_PER_MS, join)
             })
           }
           await time.pass(600 * SECOND)
@@ -160,7 +161,7 @@ describe("SimNetwork", () => {
           const read = reading(listener, time)
           const sent = numbered(size)
           caller.write(sent)
-          time.after(after * MILLISECOND, () => network.reset(HERE, THERE))
+          time.after(after * NANOS_PER_MS, () => network.reset(HERE, THERE))
           await time.pass(600 * SECOND)
           const got = bytesOf(read)
           assert.deepStrictEqual(got, sent.subarray(0, got.length))

@@ -1,13 +1,14 @@
 import type { Random } from "../../../src/base/random.ts"
-import { type Cut, Links, MILLISECOND, SECOND, type Way } from "./links.ts"
-import type { Timeline } from "./Pipe.ts"
+import { NANOS_PER_MS } from "../virtual/Timeline.ts"
+import { type Cut, Links, SECOND, type Way } from "./links.ts"
+import type { NetworkTime } from "./Pipe.ts"
 import { type Endpoint, SimConnection } from "./SimConnection.ts"
 import type { SimSocket } from "./SimSocket.ts"
 
 /** A network between hosts in one process: connections over links with delays and faults, all from one seed. */
 
 export interface SimNetworkOptions {
-  readonly time: Timeline
+  readonly time: NetworkTime
   /** The random stream of a link or a connection, by name. */
   readonly streamOf: (name: string) => Random
   readonly observe?: (event: NetworkEvent) => void
@@ -65,11 +66,6 @@ export class SimNetwork {
     let count = 0
     for (const connection of this.connections) if (connection.has(host)) count += 1
     return count
-  }
-
-  /** Hosts that listened or called so far. */
-  get names(): ReadonlyArray<string> {
-    return [...this.hosts.keys()]
   }
 
   /** Accepts connections. Returns how to stop; `undefined` if the port is taken. */
@@ -194,7 +190,7 @@ export class SimNetwork {
   }
 
   private roundTrip({ from, to }: Way): number {
-    if (from === to) return MILLISECOND
+    if (from === to) return NANOS_PER_MS
     return this.links.shape({ from, to }).latency + this.links.shape({ from: to, to: from }).latency
   }
 

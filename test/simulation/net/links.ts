@@ -1,9 +1,9 @@
-import type { Random } from "../../../src/base/random.ts"
+import { below, type Random } from "../../../src/base/random.ts"
+import { NANOS_PER_MS } from "../virtual/Timeline.ts"
 
 /** What the links between hosts are like: speed, delay, and what cuts them. All of it comes from the seed. */
 
-export const MILLISECOND = 1_000_000
-export const SECOND = 1_000 * MILLISECOND
+export const SECOND = 1_000 * NANOS_PER_MS
 
 /** One direction of a link. */
 export interface LinkShape {
@@ -14,25 +14,23 @@ export interface LinkShape {
 }
 
 /** An integer of at least `least` and below `end`, each order of magnitude as likely as the others. */
-export const spread = (random: Random, [least, end]: readonly [number, number]): number =>
+export const logUniform = (random: Random, [least, end]: readonly [number, number]): number =>
   Math.floor(least * (end / least) ** random())
-
-const below = (random: Random, end: number): number => Math.floor(random() * end)
 
 const SLOWEST = 3 * SECOND
 
 /** Most links are within 1 to 200 ms; one of sixteen is as slow as a bad mobile link. */
 export const drawShape = (random: Random): LinkShape => ({
   latency: random() < 1 / 16
-    ? spread(random, [200 * MILLISECOND, SLOWEST])
-    : spread(random, [MILLISECOND, 200 * MILLISECOND]),
-  bandwidth: spread(random, [30_000, 30_000_000])
+    ? logUniform(random, [200 * NANOS_PER_MS, SLOWEST])
+    : logUniform(random, [NANOS_PER_MS, 200 * NANOS_PER_MS]),
+  bandwidth: logUniform(random, [30_000, 30_000_000])
 })
 
 /** Nanoseconds on the way: up to a fifth more than usual, and rarely up to three seconds, as after a retransmission. */
 export const drawDelay = ({ latency }: LinkShape, random: Random): number =>
   random() < 1 / 256
-    ? Math.max(latency, spread(random, [200 * MILLISECOND, SLOWEST]))
+    ? Math.max(latency, logUniform(random, [200 * NANOS_PER_MS, SLOWEST]))
     : latency + below(random, 1 + Math.floor(latency / 5))
 
 /** The largest segment, in bytes. */
@@ -102,7 +100,7 @@ export class Links {
   }
 
   /** Limits a direction to a number of bytes per second; `undefined` ends that. */
-  slow({ from, to }: Way, bandwidth: number | undefined): void {
+  limitBandwidth({ from, to }: Way, bandwidth: number | undefined): void {
     if (bandwidth === undefined) this.slowed.delete(`${from}>${to}`)
     else this.slowed.set(`${from}>${to}`, bandwidth)
   }

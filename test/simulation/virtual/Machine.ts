@@ -12,7 +12,7 @@ import { type Guards, installGuards, replaced, type Substitute } from "./guards.
 import { SimClock } from "./SimClock.ts"
 import { SimDisk } from "./SimDisk.ts"
 import { type Group, SimScheduler, type Task } from "./SimScheduler.ts"
-import { NANOS, Timeline } from "./Timeline.ts"
+import { NANOS_PER_MS, Timeline } from "./Timeline.ts"
 
 /** The machine of a world: runs tasks in the order of the seed, and moves time when none can run. */
 
@@ -73,7 +73,8 @@ export class Machine {
   private guards: Guards | undefined
   private isFrozen = false
   private sinceIdle = 0
-  private used = Infinity
+  /** Milliseconds of processor time at the last measurement. */
+  private used: number | undefined
   private sinceBreath = 0
   private ended: (() => void) | undefined
 
@@ -90,7 +91,7 @@ export class Machine {
     })
     const entropy = streamOf(seed, "entropy")
     this.substitute = {
-      monotonic: () => this.look() / NANOS,
+      monotonic: () => this.look() / NANOS_PER_MS,
       timeOfDay: () => (this.clocks.get(this.scheduler.current) ?? this.world.clock).unsafeCurrentTimeMillis(),
       random: streamOf(seed, "math"),
       fill: (bytes) => {
@@ -121,7 +122,7 @@ export class Machine {
 
   /** Virtual milliseconds since the beginning. */
   get now(): number {
-    return this.timeline.now / NANOS
+    return this.timeline.now / NANOS_PER_MS
   }
 
   note(who: string, event: string, facts: Facts = {}): void {
@@ -183,7 +184,7 @@ export class Machine {
         exit = ending
         if (Exit.isFailure(ending)) this.fail({ what: "world", reason: Cause.pretty(ending.cause) })
       })
-      guards.later(() => this.steps(() => exit !== undefined))
+      guards.later(() => this.runTasks(() => exit !== undefined))
     })
   }
 
@@ -193,10 +194,10 @@ export class Machine {
   }
 
   /** Runs tasks until one touched the machine: then what it began ends before the next task. */
-  private steps(isOver: () => boolean): void {
+  private runTasks(isOver: () => boolean): void {
     const { guards, scheduler, timeline } = this
     if (guards === undefined) return
-    const again = (): void => this.steps(isOver)
+    const again = (): void => this.runTasks(isOver)
     for (;;) {
       if (this.failure !== undefined || isOver()) return this.ended?.()
       if (guards.isTouched()) {
@@ -213,7 +214,7 @@ export class Machine {
       }
       this.runTask(task, guards)
       timeline.now += LEAST_COST + Math.floor((MOST_COST - LEAST_COST) * this.cost() ** 3)
-      timeline.fire()
+      this.fire()
       this.boundary(scheduler.ran)
       if (++this.sinceBreath >= BREATH) {
         this.sinceBreath = 0
@@ -245,7 +246,7 @@ export class Machine {
     if (isSlow || scheduler.ran % MEASURED === 0) {
       const { system, user } = process.cpuUsage()
       const used = (system + user) / 1000
-      if (isSlow && used - this.used > SLOW_TASK) {
+      if (isSlow && this.used !== undefined && used - this.used > SLOW_TASK) {
         this.fail({ what: "slow task", reason: `${named(task)} took ${Math.round(used - this.used)} ms` })
       }
       this.used = used
@@ -262,8 +263,17 @@ export class Machine {
     if (next === undefined) return false
     this.timeline.now = Math.max(this.timeline.now, next)
     this.trace.count(this.timeline.now, 0, KIND.time)
-    this.timeline.fire()
+    this.fire()
     return true
+  }
+
+  /** Runs the timers that are due: those of the network call code of nodes. */
+  private fire(): void {
+    try {
+      this.timeline.fire()
+    } catch (error) {
+      this.threw("exception", error)
+    }
   }
 
   private look(): number {
@@ -275,7 +285,7 @@ export class Machine {
 
   private after(milliseconds: number, run: () => void, group = this.scheduler.current): () => void {
     const clock = this.clocks.get(group) ?? this.world.clock
-    return clock.after(milliseconds * NANOS, () => this.scheduler.add(group, run))
+    return clock.after(milliseconds * NANOS_PER_MS, () => this.scheduler.add(group, run))
   }
 
   private turn(run: () => void): () => void {

@@ -62,7 +62,7 @@ export class SimDisk implements Disk {
     return systemDisk.write(descriptor, bytes, position)
   }
 
-  /** Nothing real is lost with the process, so a sync only takes its time. */
+  /** A sync has no effect here: no power cut is simulated. Only work on the thread pool takes virtual time. */
   readonly sync: Disk["sync"] = (descriptor) => this.check(descriptor, "fsync")
 
   readonly truncate: Disk["truncate"] = systemDisk.truncate
@@ -76,12 +76,12 @@ export class SimDisk implements Disk {
     const delay = Math.min(LONGEST, exponential(random, this.has(node, "slow") ? SLOW : USUAL))
     const done = Either.try({ try: now, catch: (error) => error })
     return new Promise((resolve, reject) => {
-      // The new promise tells the machine that promises wait.
       after(
         node,
         delay,
         () => {
           Either.match(done, { onLeft: reject, onRight: resolve })
+          // Settling a promise triggers no hook; creating one does. It makes the machine wait until the reader has run.
           void Promise.resolve()
         }
       )

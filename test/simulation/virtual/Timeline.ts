@@ -10,7 +10,7 @@ export interface Timer {
   place: number
 }
 
-export const NANOS = 1_000_000
+export const NANOS_PER_MS = 1_000_000
 
 /** A later timer would leave the whole numbers of a double; nothing waits for years. */
 const NEVER = 2 ** 52

@@ -247,7 +247,7 @@ const patch = (world: Substitute, undo: Undo): void => {
   undo.add(syncBuiltinESMExports)
 }
 
-/** Installs the guards of a world. One world at a time has a process. */
+/** Installs the guards of a world. A process has at most one world at a time. */
 export const installGuards = (world: Substitute): Guards => {
   const undo = undoing()
   const realImmediate = setImmediate

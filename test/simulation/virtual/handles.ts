@@ -50,6 +50,7 @@ export const recordHandles = (current: () => Group): Handles => {
       closeNow(descriptor)
     }
   })
+  // Taken from the binding of this module before `syncBuiltinESMExports` replaces it.
   const closeNow = closeSync
   syncBuiltinESMExports()
   return {

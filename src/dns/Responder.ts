@@ -149,35 +149,43 @@ const makeAtOnce = ({ answers, counters, messages: { fault, isRecursive, message
     }
     if (budget.isSpent) return undefined
     const begun = monotonic()
-    let found: KeptAnswer | undefined
-    try {
-      found = answers.madeAtOnce(zone, query, client)
-    } catch {
-      // `respond` meets the same defect, and reports it.
-    }
-    const milliseconds = monotonic() - begun
-    budget.spend(milliseconds)
-    const message = found && ownMessage(query, client, found)
-    if (message !== undefined) counters.took(milliseconds / 1000)
-    return message
+    const found = answers.madeAtOnce(zone, query, client)
+    budget.spend(monotonic() - begun)
+    return found && ownMessage(query, client, found)
   }
 
-  const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
+  const answerNow = (bytes: Bytes, client: DnsClient): Bytes | undefined => {
     const read = readQuery(bytes)
     if (read._tag === "Fault") return fault(bytes, client, read)
     if (read._tag === "Drop" || !isPlain(read.query)) return undefined
     const { query } = read
     const kept = answers.kept(query)
-    if (kept === undefined) return madeAtOnce(query, client)
+    if (kept === undefined) {
+      const begun = monotonic()
+      const made = madeAtOnce(query, client)
+      if (made !== undefined) counters.took((monotonic() - begun) / 1000)
+      return made
+    }
     const message = ownMessage(query, client, kept)
     if (message !== undefined) counters.cacheHit()
     return message
   }
 
+  /** A defect must not reach the handler of a socket, where it would end the process: `respond` meets it again, and reports it. */
+  const orLater = (make: () => Bytes | undefined): Bytes | undefined => {
+    try {
+      return make()
+    } catch {
+      return undefined
+    }
+  }
+
+  const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => orLater(() => answerNow(bytes, client))
+
   /** As `atOnce`, in a later turn of the event loop, for a question that only lacks time in this one. */
   const madeInTurn = (query: DnsQuery, client: DnsClient): Effect.Effect<Bytes | undefined> =>
     budget.isSpent && isPlain(query)
-      ? Effect.map(budget.free, () => madeAtOnce(query, client))
+      ? budget.later(() => orLater(() => madeAtOnce(query, client)))
       : Effect.succeed(undefined)
 
   return { atOnce, madeInTurn }
@@ -266,14 +274,18 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
       )
     }
 
+    /** The time of an answer begins when it begins to wait for its turn. */
     const answered = (query: DnsQuery, client: DnsClient): Effect.Effect<DnsReply> =>
-      Effect.flatMap(madeInTurn(query, client), (made) => {
-        if (made !== undefined) return Effect.succeed({ _tag: "Message", bytes: made })
+      Effect.suspend(() => {
         const begun = monotonic()
-        return Effect.map(say(query, client), (said) => {
+        const messageOf = (said: Said): Bytes => messageFor(query, client, said)
+        return Effect.flatMap(
+          madeInTurn(query, client),
+          (made) => made === undefined ? Effect.map(say(query, client), messageOf) : Effect.succeed(made)
+        ).pipe(Effect.map((bytes) => {
           counters.took((monotonic() - begun) / 1000)
-          return { _tag: "Message", bytes: messageFor(query, client, said) }
-        })
+          return { _tag: "Message", bytes }
+        }))
       })
 
     const respond = (bytes: Bytes, client: DnsClient): Effect.Effect<DnsReply> =>

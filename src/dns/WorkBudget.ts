@@ -1,31 +1,53 @@
 import * as Effect from "effect/Effect"
-import { nextTurn, turnOfEventLoop } from "../base/turns.ts"
+import { nextTurn } from "../base/turns.ts"
 
 /** Milliseconds of work for answers between two turns of the event loop. */
 const TURN_MS = 8
 
-/** Milliseconds that one piece of work counts at most. What takes longer was mostly waiting for the processor. */
+/**
+ * Milliseconds that one piece of work counts at most: what takes longer was mostly waiting for the processor. The few
+ * values that take 5 ms in truth can make a turn as long as 20 ms.
+ */
 const MOST_MS = 2
 
 /** Bounds the work that is done for questions before other sockets and timers have their turn. */
 export class WorkBudget {
   #spent = 0
+  #isTurnDue = false
+  /** In their order. */
+  readonly #waiting = new Set<() => void>()
 
   get isSpent(): boolean {
     return this.#spent >= TURN_MS
   }
 
   spend(milliseconds: number): void {
-    if (this.#spent === 0) {
-      nextTurn(() => {
-        this.#spent = 0
-      })
-    }
     this.#spent += Math.min(milliseconds, MOST_MS)
+    this.#begin()
   }
 
-  /** Waits for a turn with time left. */
-  readonly free: Effect.Effect<void> = Effect.suspend(() =>
-    this.isSpent ? Effect.zipRight(turnOfEventLoop, this.free) : Effect.void
-  )
+  /** Does work, which must not throw, in a later turn with time left. */
+  later<A>(work: () => A): Effect.Effect<A> {
+    return Effect.async<A>((resume) => {
+      const run = (): void => resume(Effect.succeed(work()))
+      this.#waiting.add(run)
+      this.#begin()
+      return Effect.sync(() => void this.#waiting.delete(run))
+    })
+  }
+
+  #begin(): void {
+    if (this.#isTurnDue) return
+    this.#isTurnDue = true
+    nextTurn(() => {
+      this.#isTurnDue = false
+      this.#spent = 0
+      for (const run of this.#waiting) {
+        if (this.isSpent) break
+        this.#waiting.delete(run)
+        run()
+      }
+      if (this.#waiting.size > 0) this.#begin()
+    })
+  }
 }

@@ -145,6 +145,54 @@ describe("atOnce", () => {
     ))
 })
 
+describe("questions beyond the time of a turn", () => {
+  it.live("are answered in later turns, and let others have theirs", () =>
+    test({ signer: newSigner().signer }, ({ responder: { atOnce, respond } }) =>
+      Effect.gen(function*() {
+        const queries = Array.from(
+          { length: 500 },
+          (_, i) => queryBytes(wire(`none-${i}.bit.`), A, { edns: { dnssec: true } })
+        )
+        yield* turnOfEventLoop
+        const late = queries.filter((query) => atOnce(query, UDP) === undefined)
+        assert.isAbove(late.length, 0)
+        assert.isBelow(late.length, queries.length)
+        let turns = 0
+        const counting = yield* Effect.fork(
+          Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => turns++)))
+        )
+        const replies = yield* Effect.forEach(late, (query) => respond(query, UDP), { concurrency: "unbounded" })
+        yield* Fiber.interrupt(counting)
+        assert.isAbove(turns, 2)
+        // NXDOMAIN.
+        for (const reply of replies) assert.strictEqual(reply._tag === "Message" ? (reply.bytes[3] ?? 0) & 15 : -1, 3)
+      })))
+})
+
+describe("a cached denial that cannot be signed again", () => {
+  it.effect("throws into no handler of a socket", () => {
+    const { signer } = newSigner()
+    let isBroken = false
+    let serial = 1
+    const breaking = {
+      ...signer,
+      signatures: (set: Parameters<typeof signer.signatures>[0]) => {
+        if (isBroken) throw new Error("no signature")
+        return signer.signatures(set)
+      }
+    }
+    return test({ signer: breaking, serial: () => serial }, ({ responder: { atOnce } }) =>
+      Effect.sync(() => {
+        const query = queryBytes(wire("none.bit."), A, { edns: { dnssec: true } })
+        assert.isDefined(atOnce(query, UDP))
+        isBroken = true
+        assert.isDefined(atOnce(query, UDP), "from the cache")
+        serial = 2
+        assert.isUndefined(atOnce(query, UDP))
+      }))
+  })
+})
+
 describe("WorkBudget", () => {
   it.live("is free again in the next turn of the event loop, for one waiting work after the other", () =>
     Effect.gen(function*() {
@@ -160,7 +208,7 @@ describe("WorkBudget", () => {
       let turn = 0
       const counting = yield* Effect.fork(Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => turn++))))
       const works = yield* Effect.forEach([1, 2, 3], () =>
-        Effect.fork(Effect.map(budget.free, () => {
+        Effect.fork(budget.later(() => {
           turns.push(turn)
           spendAll()
         })))

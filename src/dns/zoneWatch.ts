@@ -112,6 +112,10 @@ export const makeZoneWatch = (
       moment: now,
       // In a window each block begins the cache again.
       state: () => ({ height: light === undefined ? height : undefined, mayDeny }),
-      mayDenyAt: (tipHeight) => mayDeny && tipHeight === height && completeNow()
+      mayDenyAt: (tipHeight) => {
+        // Forgets the height of before a commit that nobody has asked about yet.
+        now()
+        return mayDeny && tipHeight === height && completeNow()
+      }
     }
   })

@@ -144,12 +144,16 @@ const differenceMessages = (
     return Stream.fromIterable(writer.finish())
   })
 
-/** What changed since a serial, read at once; `undefined` if that is unknown, or for more names than those of a block. */
+/** Blocks whose changes are looked for at once: of more, the search alone would hold up other work. */
+const FEW_BLOCKS = 6
+
+/** What changed in the last few blocks, read at once; `undefined` if that is unknown, or for more names than those of a block. */
 export const fewChanges = (
   edition: ZoneEdition<StateReads>,
   since: SerialRow,
   writer: TransferWriter
 ): Messages | undefined => {
+  if (edition.row.height - since.height > FEW_BLOCKS) return undefined
   const names = namesSince(edition, since, COMPARED_NAMES)
   if (names === undefined) return undefined
   const changes: Changes = { removed: [], added: [] }

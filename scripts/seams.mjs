@@ -4,7 +4,7 @@
 const NETWORK = ["node:net", "node:tls", "node:dgram", "node:dns", "node:dns/promises", "node:http", "node:https"]
 const NO_SOCKET = ["BlockList", "STATUS_CODES", "createSecureContext", "isIP", "isIPv4", "isIPv6"]
 
-/** What of `node:fs` neither changes the content of a file, nor waits for the thread pool. */
+/** What of `node:fs` neither writes bytes, nor waits for the thread pool. Of files that it makes, empties or removes, a simulated disk knows nothing. */
 const READ_ONLY = [
   "accessSync",
   "chmodSync",

@@ -131,9 +131,8 @@ describe("the real machine", () => {
     const share = loopShare()
     const until = performance.now() + 20
     while (performance.now() < until);
-    for (const one of [share(), share()]) {
-      assert.isAtLeast(one, 0)
-      assert.isAtMost(one, 1)
-    }
+    const busy = share()
+    assert.isAbove(busy, 0)
+    assert.isAtMost(busy, 1)
   })
 })

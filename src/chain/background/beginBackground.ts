@@ -50,6 +50,7 @@ const copy = ({ from, to }: { readonly from: string; readonly to: string }): Eff
         await doAside({
           name: "backup",
           on: draft,
+          // Holds the whole database in memory: only the small ones of simulated nodes are copied in this way.
           now: () => writeNew(draft, source.serialize()),
           later: async () => void await source.backup(draft)
         })

@@ -109,9 +109,9 @@ export interface SyncContext extends SyncView {
   readonly compare: () => void
   /** Blocks that the operator requested and that have not arrived. */
   readonly fetched: Set<HeaderId>
-  /** Below 2^bits, for bits up to 64. */
   /** Milliseconds between two ticks. */
   readonly tick: number
+  /** Below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
   readonly wake: () => void
   initial: boolean

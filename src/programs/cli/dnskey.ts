@@ -55,7 +55,7 @@ const anchorText = (key: Json): string => {
     `bit. IN DNSKEY ${dnskey}`,
     `bit. IN DS ${ds}`,
     "",
-    "Unbound, in the section server: of unbound.conf, with the DS record in that file",
+    "Unbound, in the section server: of unbound.conf; the file named there has the DS record",
     "  auto-trust-anchor-file: \"/var/lib/unbound/bit.ds\"",
     "BIND, in named.conf",
     `  trust-anchors { bit. initial-key ${flags} ${protocol} ${algorithm} "${point}"; };`,

@@ -145,7 +145,7 @@ const differenceMessages = (
   })
 
 /** Blocks whose changes are looked for at once: of more, the search alone would hold up other work. */
-const FEW_BLOCKS = 6
+export const BLOCKS_AT_ONCE = 6
 
 /** What changed in the last few blocks, read at once; `undefined` if that is unknown, or for more names than those of a block. */
 export const fewChanges = (
@@ -153,7 +153,7 @@ export const fewChanges = (
   since: SerialRow,
   writer: TransferWriter
 ): Messages | undefined => {
-  if (edition.row.height - since.height > FEW_BLOCKS) return undefined
+  if (edition.row.height - since.height > BLOCKS_AT_ONCE) return undefined
   const names = namesSince(edition, since, COMPARED_NAMES)
   if (names === undefined) return undefined
   const changes: Changes = { removed: [], added: [] }

@@ -18,6 +18,8 @@ export interface PlantedBug {
   readonly edits: ReadonlyArray<Edit>
   /** Whether it takes back a fix of the changelog. */
   readonly past?: boolean
+  /** The world whose actors it needs; world 1 if omitted. */
+  readonly world?: 2
 }
 
 const bug = (name: string, does: string, ...edits: ReadonlyArray<Edit>): PlantedBug => ({ name, does, edits })
@@ -26,6 +28,9 @@ const past = (name: string, does: string, ...edits: ReadonlyArray<Edit>): Plante
   ...bug(name, does, ...edits),
   past: true
 })
+
+/** Only operators, or programs that read names, see it. */
+const inWorld2 = (planted: PlantedBug): PlantedBug => ({ ...planted, world: 2 })
 
 const CONNECT = "consensus/connectBlock.ts"
 const STORE = "names/NameStore.ts"
@@ -102,16 +107,16 @@ const names: ReadonlyArray<PlantedBug> = [
     find: "      if ((yield* health.doubts).length > 0 || (yield* missing)) return undefined",
     put: "      if ((yield* health.doubts).length > 0) return undefined"
   }),
-  bug("untold-commit", "readers of events are not woken", {
+  inWorld2(bug("untold-commit", "readers of events are not woken", {
     file: "names/NameFollower.ts",
     find: "          commits.tell(touched)\n",
     put: ""
-  }),
-  bug("undone-expiry", "events of a reorganization leave out the names that had expired in its blocks", {
+  })),
+  inWorld2(bug("undone-expiry", "events of a reorganization leave out the names that had expired in its blocks", {
     file: "names/events/undone.ts",
     find: "  if (updated !== undefined && updated <= base) {",
     put: "  if (updated !== undefined && updated < 0) {"
-  })
+  }))
 ]
 
 const mempool: ReadonlyArray<PlantedBug> = [
@@ -235,11 +240,11 @@ const reverted: ReadonlyArray<PlantedBug> = [
     find: "lives(state) && displacedBy.size === 0",
     put: "lives(state) && displacedBy.size >= 0"
   }),
-  past("lost-decision", "the operator's decision about a block is lost with the chain state", {
+  inWorld2(past("lost-decision", "the operator's decision about a block is lost with the chain state", {
     file: "chain/ChainControl.ts",
     find: "            decisions.note(state, id, invalid)\n",
     put: ""
-  }),
+  })),
   past("names-from-genesis", "names.db that is ahead of the chain begins again at genesis", {
     file: "chain/write/followers.ts",
     find: "follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []",

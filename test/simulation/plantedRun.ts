@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process"
-import { rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import type { WorldNumber } from "./plan.ts"
 import { PLANTED, type PlantedBug } from "./planted.ts"
 import { plant } from "./plantedBuild.ts"
 
@@ -16,11 +17,14 @@ export interface PlantedOptions {
   /** Most seeds of a bug, and the first one. */
   readonly runs: number
   readonly from: number
-  readonly world: number
+  /** The world of all bugs; that of each bug if omitted. */
+  readonly world: WorldNumber | undefined
   /** Virtual hours with faults; those of the world if omitted. */
-  readonly hours: string | undefined
-  /** The directories with which nodes begin, made without a bug. */
-  readonly template: string
+  readonly hours: number | undefined
+  /** The directories with which the nodes of a world begin, made without a bug. */
+  readonly templateOf: (world: WorldNumber) => Promise<string>
+  /** Whether to keep the builds with bugs. */
+  readonly keep: boolean
   readonly print: (line: string) => void
 }
 
@@ -29,26 +33,35 @@ interface Search {
   readonly seeds: number
   /** The property that failed; `undefined` if none did. */
   readonly found: string | undefined
+  /** The file with the plan and the events of the seed that failed. */
+  readonly file: string | undefined
 }
 
+/** What `runs.ts` prints of a seed that failed, and of one that passed. */
 const FAILED = /^seed (\d+) of world \d+ failed after [\d:.]+: (.*)$/
 const PASSED = /^seed (\d+) [0-9a-f]+ /
 
-/** Runs seeds with the compiled simulation of a place, until one fails. */
-const search = (place: string, { from, hours, runs, template, world }: PlantedOptions): Promise<Search> =>
+const argumentsOf = async (bug: PlantedBug, options: PlantedOptions): Promise<ReadonlyArray<string>> => {
+  const { from, hours, runs, templateOf } = options
+  const world = options.world ?? bug.world ?? 1
+  const template = await templateOf(world)
+  const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first", "--template", template]
+  return hours === undefined ? given : [...given, "--hours", `${hours}`]
+}
+
+/** Runs seeds with the compiled simulation of a place, until one fails. Its files are left in `cwd`. */
+const search = (place: string, given: ReadonlyArray<string>, cwd: string): Promise<Search> =>
   new Promise((resolve, reject) => {
-    const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first", "--template", template]
-    if (hours !== undefined) given.push("--hours", hours)
-    // Where it writes the events of the failing seed.
-    const cwd = tmpdir()
     const child = spawn(process.execPath, [join(place, "main.js"), ...given], {
       cwd,
       stdio: ["ignore", "pipe", "pipe"]
     })
     let [seeds, found, errors] = [0, undefined as string | undefined, ""]
+    let file: string | undefined
     createInterface(child.stdout).on("line", (line) => {
       const failed = FAILED.exec(line)
       if (failed !== null || PASSED.test(line)) seeds++
+      if (failed !== null) file ??= join(cwd, `sim-${failed[1]}.ndjson`)
       found ??= failed?.[2]
     })
     child.stderr.on("data", (text: Buffer) => {
@@ -59,24 +72,27 @@ const search = (place: string, { from, hours, runs, template, world }: PlantedOp
       if (found === undefined && status !== 0) {
         found = `the run ended with status ${status}: ${errors.split("\n", 1)[0]}`
       }
-      resolve({ seeds, found })
+      resolve({ seeds, found, file })
     })
   })
 
-const row = ({ name, past }: PlantedBug, { found, seeds }: Search): string =>
-  [name.padEnd(22), `${seeds}`.padStart(5), past === true ? "past" : "    ", found ?? "not found"].join("  ")
+const row = ({ name, past }: PlantedBug, { file = "", found, seeds }: Search): string =>
+  [name.padEnd(22), `${seeds}`.padStart(5), past === true ? "past" : "    ", found ?? "not found", file].join("  ")
+    .trimEnd()
 
 /** Prints a line for each bug, then how many were found. Returns whether all were. */
 export const findPlanted = async (options: PlantedOptions): Promise<boolean> => {
-  const { only, print, root } = options
+  const { keep, only, print, root } = options
   const bugs = PLANTED.filter(({ name }) => only.length === 0 || only.includes(name))
   const unknown = only.filter((name) => !PLANTED.some((bug) => bug.name === name))
   if (unknown.length > 0) throw new Error(`no planted bug has the name ${unknown.join(", ")}`)
   const found: Array<PlantedBug> = []
   for (const bug of bugs) {
     const place = plant(root, bug)
-    const result = await search(place, options)
-    rmSync(join(root, "build", "planted", bug.name), { recursive: true, force: true })
+    const cwd = mkdtempSync(join(tmpdir(), `svcd-planted-${bug.name}-`))
+    const result = await search(place, await argumentsOf(bug, options), cwd)
+    if (!keep) rmSync(join(root, "build", "planted", bug.name), { recursive: true, force: true })
+    if (result.file === undefined) rmSync(cwd, { recursive: true })
     print(row(bug, result))
     if (result.found !== undefined) found.push(bug)
   }

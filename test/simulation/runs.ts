@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs"
-import type { Plan, WorldNumber } from "./plan.ts"
+import { HOUR, type Plan, type WorldNumber } from "./plan.ts"
 import { type Outcome, runPlan } from "./runWorld.ts"
 import { shrink } from "./shrink.ts"
 import { clockTime, eventLine, type TracedEvent } from "./trace.ts"
-import { castOf } from "./worlds.ts"
+import { castOf, drawPlan, firstHours } from "./worlds.ts"
 
 /** Runs of plans, with what is printed about them. */
 
@@ -15,6 +15,8 @@ export interface Work {
   readonly trace: boolean
   readonly double: boolean
   readonly shrink: boolean
+  /** The file of the plan; that of its seed if omitted. */
+  readonly file: string | undefined
   readonly print: (line: string) => void
 }
 
@@ -34,19 +36,38 @@ const runOnce = async (plan: Plan, { place, print, templateOf, trace }: Work): P
   return { ...outcome, real: performance.now() - began }
 }
 
-/** Shows a failure as its reader needs it: what happened before, then what went wrong. */
-const report = (plan: Plan, { failure, hash, last, virtual }: Result, print: Work["print"]): void => {
+/** What runs a plan again without its file; `undefined` if the seed draws another plan. */
+export const commandOf = (plan: Plan): string | undefined => {
+  const { seed, until, world } = plan
+  const all = drawPlan(seed, world)
+  const hours = until / HOUR
+  if (JSON.stringify(firstHours(all, hours)) !== JSON.stringify(plan)) return undefined
+  const cut = until < all.until ? ` --hours ${hours}` : ""
+  return `npm run simulate -- --world ${world} --seed ${seed}${cut} --trace`
+}
+
+interface Reporting {
+  readonly file: string
+  readonly print: Work["print"]
+}
+
+/** Shows a failure as its reader needs it: what happened before, then what went wrong. Writes it to a file. */
+const report = (plan: Plan, { failure, hash, last, virtual }: Result, { file, print }: Reporting): void => {
   const { seed, world } = plan
   for (const event of last) print(eventLine(event))
   print(`seed ${seed} of world ${world} failed after ${clockTime(virtual * 1e6)}: ${failure?.what}`)
   print(failure?.reason ?? "")
   if (failure?.stack !== undefined) print(failure.stack)
   const lines = [{ seed, world, hash, virtual, failure }, plan, ...last]
-  writeFileSync(`sim-${seed}.ndjson`, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-  print(`events and plan: sim-${seed}.ndjson; again: npm run simulate -- --plan sim-${seed}.ndjson --trace`)
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+  print(`events and plan: ${file}; again: npm run simulate -- --plan ${file} --trace`)
+  const command = commandOf(plan)
+  if (command !== undefined) print(`or, without the file: ${command}`)
 }
 
-/** Looks for a smaller plan that fails in the same way, and writes it where the failing one was. */
+const fileOf = (plan: Plan, { file = `sim-${plan.seed}.ndjson` }: Work): string => file
+
+/** Looks for a smaller plan that fails in the same way, and writes it beside the failing one. */
 const shrunk = async (plan: Plan, { failure: first }: Result, work: Work): Promise<void> => {
   const quiet: Work = { ...work, trace: false }
   const results = new Map<Plan, Result>()
@@ -61,7 +82,8 @@ const shrunk = async (plan: Plan, { failure: first }: Result, work: Work): Promi
     shrank: ({ steps }) => work.print(`${steps.length} steps fail too`)
   })
   const result = results.get(least)
-  if (result !== undefined) report(least, result, work.print)
+  const file = fileOf(plan, work).replace(/(?:\.ndjson)?$/, ".small.ndjson")
+  if (result !== undefined) report(least, result, { file, print: work.print })
   for (const { action, actor, arguments: given, at } of least.steps) {
     work.print(`${clockTime(at * 1e6)} ${actor} ${action} ${JSON.stringify(given)}`)
   }
@@ -80,7 +102,7 @@ export const runSeed = async (plan: Plan, work: Work): Promise<Result> => {
     work.print(`seed ${plan.seed} ${result.hash} ${result.tasks} tasks ${(result.real / 1000).toFixed(2)} s`)
     return result
   }
-  report(plan, result, work.print)
+  report(plan, result, { file: fileOf(plan, work), print: work.print })
   if (work.shrink) await shrunk(plan, result, work)
   return result
 }

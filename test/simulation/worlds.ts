@@ -96,3 +96,10 @@ export const drawPlan = (seed: number, world: WorldNumber): Plan => {
     healing: HEALING
   }
 }
+
+/** The plan without what comes after its first hours with faults; the world then heals for half of them. */
+export const firstHours = (plan: Plan, hours: number): Plan => {
+  const until = HOUR * hours
+  if (until >= plan.until) return plan
+  return { ...plan, until, healing: until / 2, steps: plan.steps.filter(({ at }) => at < until) }
+}

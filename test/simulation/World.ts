@@ -109,4 +109,6 @@ export interface Checks {
   readonly during?: () => string | undefined
   /** After the world healed. */
   readonly atEnd?: () => Effect.Effect<string | undefined>
+  /** The comparisons so far, of a property that has something to compare in every run: a run without one fails. */
+  readonly compared?: () => number
 }

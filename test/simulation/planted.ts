@@ -203,6 +203,11 @@ const wallet: ReadonlyArray<PlantedBug> = [
 ]
 
 const readers: ReadonlyArray<PlantedBug> = [
+  inWorld2(bug("stale-answer", "the cache of DNS gives answers from before a change of their names", {
+    file: "dns/AnswerCache.ts",
+    find: "    if (moment < this.beginning) return false\n",
+    put: "    if (moment >= 0) return true\n"
+  })),
   bug("cursor-before-delivery", "the cursor of a webhook moves before its message is delivered", {
     file: HOOKS,
     find: "      if (row !== hook.row) yield* store(row)",

@@ -138,9 +138,12 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     for (const node of world.nodes) if (node.state === "down" || node.state === "lost") yield* node.start()
     yield* Effect.sleep(plan.healing)
     world.note("final checks")
-    for (const [what, { atEnd }] of checks) {
+    for (const [what, { atEnd, compared }] of checks) {
       const reason = atEnd === undefined ? undefined : yield* atEnd()
       if (reason !== undefined) world.fail({ what, reason })
+      const count = compared?.()
+      if (count !== undefined) world.note("compared", { what, count })
+      if (count === 0) world.fail({ what, reason: "it compared nothing" })
     }
     yield* Effect.forEach(world.nodes, (node) => node.stop, { discard: true })
   })

@@ -17,9 +17,11 @@ const MOST_BLOCKS = 45
 const tipFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   const tips = nodes.map((node) => {
     const tip = settledTip(node)
-    return `${node.name} ${tip === undefined ? node.state : `${tip.height} ${displayHash(tip.hash).slice(0, 12)}`}`
+    return tip === undefined ? undefined : `${tip.height} ${displayHash(tip.hash).slice(0, 12)}`
   })
-  return new Set(tips.map((tip) => tip.slice(tip.indexOf(" ")))).size === 1 ? undefined : `tips: ${tips.join(", ")}`
+  // Nodes that are all down, or all without a tip, do not agree.
+  if (!tips.includes(undefined) && new Set(tips).size === 1) return undefined
+  return `tips: ${nodes.map(({ name, state }, i) => `${name} ${tips[i] ?? `none (${state})`}`).join(", ")}`
 }
 
 const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {

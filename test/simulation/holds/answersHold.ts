@@ -10,8 +10,11 @@ import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, seen, settledTip } from "./chains.ts"
 import { isExpiredAt, type ModelOperation, type ModelState } from "./ReplayModel.ts"
 
-/** Known blocks above the tip with which a node must not deny a name any more. */
-const FAR_BEHIND = 3
+/**
+ * Blocks arrive after their headers: a node may deny a name while so many known blocks are on their way, for so many
+ * seconds after the time in the first of their headers (`SyncStatus`).
+ */
+const ON_THEIR_WAY = { blocks: 2, seconds: 600 }
 
 /** A name that nobody registers. */
 const NEVER = new TextEncoder().encode("d/never-registered")
@@ -32,7 +35,7 @@ const recordFault = (node: WorldNode, name: Bytes, { names }: ModelState): strin
     : `it has ${nameField(name)} as of height ${found.height}, not of ${said?.height ?? "no block"}`
 }
 
-/** A denial is true at the tip, and comes only from a node that lacks no known block. */
+/** A denial is true at the tip, and comes only from a node that lacks no known block but those on their way. */
 const denialFault = (node: WorldNode, name: Bytes, { height, names }: ModelState): string | undefined => {
   const known = seen(node, Effect.flatMap(completeNames(), (complete) => complete.known(name)))
   if (known === undefined) return undefined
@@ -40,14 +43,17 @@ const denialFault = (node: WorldNode, name: Bytes, { height, names }: ModelState
   const lives = said !== undefined && !isExpiredAt(said.height, height)
   if ((known.type === "active") !== lives) return `it says that ${nameField(name)} is ${known.type} at height ${height}`
   if (known.type === "active") return undefined
-  const missing = seen(node, Effect.flatMap(Chain, (chain) => chain.progress))?.missing?.count ?? 0
-  return missing > FAR_BEHIND
-    ? `it says that ${nameField(name)} is ${known.type}, while it lacks ${missing} blocks that it knows of`
-    : undefined
+  const missing = seen(node, Effect.flatMap(Chain, (chain) => chain.progress))?.missing
+  if (missing === undefined) return undefined
+  const age = node.time() / 1000 - missing.since
+  return missing.count <= ON_THEIR_WAY.blocks && age <= ON_THEIR_WAY.seconds
+    ? undefined
+    : `it says that ${nameField(name)} is ${known.type}, while it lacks ${missing.count} blocks that it knows of`
 }
 
 class Answers {
   private readonly world: World
+  compared = 0
   private turn = 0
 
   constructor(world: World) {
@@ -59,6 +65,7 @@ class Answers {
     const cursor = seen(node, Effect.flatMap(NameDb, (names) => names.cursor))
     if (tip === undefined || cursor === undefined || !equal(tip.hash, cursor.hash)) return undefined
     return comparedAt(this.world, tip.hash, (model) => {
+      this.compared++
       const { names } = model.state
       const all = [...names.values()]
       const name = all[this.turn++ % (all.length + 1)]?.name ?? NEVER
@@ -71,6 +78,10 @@ export const answersHold: Property = {
   name: "answers are true, and denials complete",
   check: (world) => {
     const answers = new Answers(world)
-    return { every: 1_000, during: () => firstFault(world.nodes, (node) => answers.check(node)) }
+    return {
+      every: 1_000,
+      during: () => firstFault(world.nodes, (node) => answers.check(node)),
+      compared: () => answers.compared
+    }
   }
 }

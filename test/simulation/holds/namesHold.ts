@@ -36,6 +36,7 @@ const isAhead = (model: ReplayModel, hash: Bytes, { best, stored }: Seen): boole
 
 /** names.db, claims and coins of a node are those of its blocks, at each commit. */
 class StoredNames {
+  compared = 0
   private readonly world: World
   private readonly nodes = new Map<string, Seen>()
 
@@ -67,6 +68,7 @@ class StoredNames {
     if (state === undefined || binaryString(state.best) === now.best) return undefined
     now.best = binaryString(state.best)
     return comparedAt(this.world, state.best, (model) => {
+      this.compared++
       for (const key of below(model)) now.stored.add(key)
       const fault = claimsFault(state, model.state) ?? coinsFault(state, model.state)
       return fault === undefined ? undefined : `chainstate.db at block ${shownBlock(state.best)}: ${fault}`
@@ -91,6 +93,6 @@ export const namesHold: Property = {
   name: "names, claims and coins are those of the blocks",
   check: (world) => {
     const stored = new StoredNames(world)
-    return { during: () => firstFault(world.nodes, (node) => stored.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => stored.check(node)), compared: () => stored.compared }
   }
 }

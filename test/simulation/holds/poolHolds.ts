@@ -108,6 +108,7 @@ const missingFault = (back: ReadonlyArray<Transaction>, all: ReadonlyArray<Trans
 }
 
 class Pools {
+  compared = 0
   private readonly world: World
   private readonly before = new Map<string, Before>()
 
@@ -128,6 +129,7 @@ class Pools {
     this.before.set(node.name, { life: node.life, tipId, tip: tip.hash, changes })
     const all = [...pool.entries()].map(({ transaction }) => transaction)
     return comparedAt(this.world, tip.hash, (model) => {
+      this.compared++
       const content = contentFault(all, model.state)
       if (content !== undefined || !isSame || equal(before.tip, tip.hash) || isGivenUp(node, before.tip)) return content
       return missingFault(takenBack(model, before.tip, tip.hash), all, model.state)
@@ -143,6 +145,6 @@ export const poolHolds: Property = {
   name: "mempools are valid and lose nothing",
   check: (world) => {
     const pools = new Pools(world)
-    return { during: () => firstFault(world.nodes, (node) => pools.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => pools.check(node)), compared: () => pools.compared }
   }
 }

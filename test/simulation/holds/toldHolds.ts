@@ -125,11 +125,16 @@ export const replicasHold: Property = {
       Effect.gen(function*() {
         for (const replica of toldIn(world).replicas) {
           yield* catchUp(world, replica, REST)
-          const tip = settledTip(world.node(replica.node))
-          const fault = tip === undefined
-            ? undefined
-            : comparedAt(world, tip.hash, ({ state }) => copyFault(replica, state))
-          if (fault !== undefined) return `${replica.node}: ${fault}`
+          const node = world.node(replica.node)
+          const tip = settledTip(node)
+          if (tip === undefined) return `${node.name} (${node.state}) has no tip to compare its copy with`
+          let isCompared = false
+          const fault = comparedAt(world, tip.hash, ({ state }) => {
+            isCompared = true
+            return copyFault(replica, state)
+          })
+          if (fault !== undefined) return `${node.name}: ${fault}`
+          if (!isCompared) return `no node has the tip of ${node.name}, of height ${tip.height}`
         }
         return undefined
       })

@@ -77,6 +77,7 @@ interface Looked {
 }
 
 class WalletLedgers {
+  compared = 0
   private readonly world: World
   private readonly looked = new Map<string, Looked>()
 
@@ -99,6 +100,7 @@ class WalletLedgers {
     if (wallet.ledger.scanning() !== undefined) return undefined
     this.looked.set(key, { life: node.life, tipId, list })
     const fault = comparedAt(this.world, tip.hash, (model) => {
+      this.compared++
       for (const tx of list) {
         const wrong = stateFault(tx, model)
         if (wrong !== undefined) return wrong
@@ -113,6 +115,6 @@ export const walletsHold: Property = {
   name: "wallets see the chain as it is",
   check: (world) => {
     const ledgers = new WalletLedgers(world)
-    return { during: () => firstFault(world.nodes, (node) => ledgers.check(node)) }
+    return { during: () => firstFault(world.nodes, (node) => ledgers.check(node)), compared: () => ledgers.compared }
   }
 }

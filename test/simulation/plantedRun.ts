@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { PROPERTIES } from "./holds/all.ts"
 import type { WorldNumber } from "./plan.ts"
 import { PLANTED, type PlantedBug } from "./planted.ts"
 import { plant } from "./plantedBuild.ts"
@@ -31,8 +32,10 @@ export interface PlantedOptions {
 interface Search {
   /** Seeds until the failure, the failing one included. */
   readonly seeds: number
-  /** The property that failed; `undefined` if none did. */
-  readonly found: string | undefined
+  /** The seed that failed, if one did. */
+  readonly seed: number | undefined
+  /** What failed, or how the run ended without a failing seed; `undefined` if all passed. */
+  readonly ended: string | undefined
   /** The file with the plan and the events of the seed that failed. */
   readonly file: string | undefined
 }
@@ -41,11 +44,24 @@ interface Search {
 const FAILED = /^seed (\d+) of world \d+ failed after [\d:.]+: (.*)$/
 const PASSED = /^seed (\d+) [0-9a-f]+ /
 
+/** Failures that find a bug. Any other end says only that the run was disturbed. */
+const FINDINGS = new Set([
+  ...PROPERTIES.map(({ name }) => name),
+  "DNS answer",
+  "node ended",
+  "defect",
+  "rejection",
+  "exception"
+])
+
+const isFinding = ({ ended, seed }: Search): boolean =>
+  seed !== undefined && ended !== undefined && (FINDINGS.has(ended) || ended.startsWith("actor "))
+
 const argumentsOf = async (bug: PlantedBug, options: PlantedOptions): Promise<ReadonlyArray<string>> => {
-  const { from, hours, runs, templateOf } = options
+  const { hours, templateOf } = options
   const world = options.world ?? bug.world ?? 1
   const template = await templateOf(world)
-  const given = ["--world", `${world}`, "--runs", `${runs}`, "--from", `${from}`, "--first", "--template", template]
+  const given = ["--world", `${world}`, "--template", template]
   return hours === undefined ? given : [...given, "--hours", `${hours}`]
 }
 
@@ -56,29 +72,58 @@ const search = (place: string, given: ReadonlyArray<string>, cwd: string): Promi
       cwd,
       stdio: ["ignore", "pipe", "pipe"]
     })
-    let [seeds, found, errors] = [0, undefined as string | undefined, ""]
-    let file: string | undefined
+    let [seeds, errors] = [0, ""]
+    let [ended, file]: [string | undefined, string | undefined] = [undefined, undefined]
+    let seed: number | undefined
     createInterface(child.stdout).on("line", (line) => {
       const failed = FAILED.exec(line)
       if (failed !== null || PASSED.test(line)) seeds++
-      if (failed !== null) file ??= join(cwd, `sim-${failed[1]}.ndjson`)
-      found ??= failed?.[2]
+      if (failed === null || ended !== undefined) return
+      seed = Number(failed[1])
+      ended = failed[2]
+      file = join(cwd, `sim-${seed}.ndjson`)
     })
     child.stderr.on("data", (text: Buffer) => {
       errors = `${errors}${text.toString("utf8")}`.slice(-2_000)
     })
     child.on("error", reject)
     child.on("close", (status) => {
-      if (found === undefined && status !== 0) {
-        found = `the run ended with status ${status}: ${errors.split("\n", 1)[0]}`
+      if (ended === undefined && status !== 0) {
+        ended = `the run ended with status ${status}: ${errors.split("\n", 1)[0]}`
       }
-      resolve({ seeds, found, file })
+      resolve({ seeds, seed, ended, file })
     })
   })
 
-const row = ({ name, past }: PlantedBug, { file = "", found, seeds }: Search): string =>
-  [name.padEnd(22), `${seeds}`.padStart(5), past === true ? "past" : "    ", found ?? "not found", file].join("  ")
-    .trimEnd()
+/** Runs seeds of a build with a bug until one fails that passes without the bug. Says which ones it left out. */
+const searchBug = async (
+  place: string,
+  cwd: string,
+  { bug, options }: { readonly bug: PlantedBug; readonly options: PlantedOptions }
+): Promise<Search> => {
+  const given = await argumentsOf(bug, options)
+  const clean = join(options.root, "build", "test", "simulation")
+  let [seeds, from] = [0, options.from]
+  for (;;) {
+    const runs = options.from + options.runs - from
+    const result = await search(place, [...given, "--runs", `${runs}`, "--from", `${from}`, "--first"], cwd)
+    seeds += result.seeds
+    if (result.seed === undefined) return { ...result, seeds }
+    const control = await search(clean, [...given, "--seed", `${result.seed}`], mkdtempSync(join(cwd, "control-")))
+    if (control.ended === undefined) return { ...result, seeds }
+    options.print(`seed ${result.seed} is left out: it fails without the bug (${control.ended})`)
+    seeds--
+    from = result.seed + 1
+    if (from >= options.from + options.runs) return { seeds, seed: undefined, ended: undefined, file: undefined }
+  }
+}
+
+const endOf = (result: Search): string =>
+  result.ended === undefined ? "not found" : isFinding(result) ? result.ended : `ended otherwise: ${result.ended}`
+
+const row = ({ name, past }: PlantedBug, result: Search): string =>
+  [name.padEnd(22), `${result.seeds}`.padStart(5), past === true ? "past" : "    ", endOf(result), result.file ?? ""]
+    .join("  ").trimEnd()
 
 /** Prints a line for each bug, then how many were found. Returns whether all were. */
 export const findPlanted = async (options: PlantedOptions): Promise<boolean> => {
@@ -90,11 +135,11 @@ export const findPlanted = async (options: PlantedOptions): Promise<boolean> => 
   for (const bug of bugs) {
     const place = plant(root, bug)
     const cwd = mkdtempSync(join(tmpdir(), `svcd-planted-${bug.name}-`))
-    const result = await search(place, await argumentsOf(bug, options), cwd)
+    const result = await searchBug(place, cwd, { bug, options })
     if (!keep) rmSync(join(root, "build", "planted", bug.name), { recursive: true, force: true })
     if (result.file === undefined) rmSync(cwd, { recursive: true })
     print(row(bug, result))
-    if (result.found !== undefined) found.push(bug)
+    if (isFinding(result)) found.push(bug)
   }
   const old = bugs.filter(({ past }) => past === true)
   const oldFound = found.filter(({ past }) => past === true)

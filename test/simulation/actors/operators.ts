@@ -33,12 +33,6 @@ const refuse = (world: World, node: string, { depth, lasting }: { readonly depth
     yield* Effect.ensuring(Effect.sleep(lasting), Effect.ignore(reconsider(header.hash)))
   }))
 
-const prune = (world: World, node: string, keep: number) =>
-  world.node(node).run(Effect.gen(function*() {
-    const [{ tip }, { pruning }] = [yield* Chain, yield* ChainControl]
-    if (pruning.options !== undefined) yield* pruning.upTo((yield* tip).height - keep)
-  }))
-
 const restart = (world: World, name: string, options: NodePlan["options"]) =>
   Effect.gen(function*() {
     const node = world.node(name)
@@ -72,18 +66,17 @@ const restore = (world: World, name: string) =>
     yield* node.start()
   })
 
-const WEIGHTS = { refuse: 3, restart: 3, prune: 2, backup: 2, restore: 1 } as const
+const WEIGHTS = { refuse: 3, restart: 3, backup: 2, restore: 1 } as const
 
 const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Arguments>> = {
   refuse: (random) => ({ depth: between(random, [1, 12]), lasting: between(random, [1_000, 40 * MINUTE]) }),
   restart: (random) => ({ as: oneOf(random, Object.keys(RESTARTS)) }),
-  prune: (random) => ({ keep: between(random, [1, 400]) }),
   backup: () => ({}),
   restore: () => ({})
 }
 
 /**
- * Operators refuse blocks and allow them again, prune, restart nodes with other options, and keep and restore copies of
+ * Operators refuse blocks and allow them again, restart nodes with other options, and keep and restore copies of
  * wallets. Must not damage files, nor leave a node down or a block refused.
  */
 export const operators: Actor = {
@@ -98,7 +91,6 @@ export const operators: Actor = {
   act: (world) => ({
     refuse: ({ arguments: given }) =>
       refuse(world, textAt(given, "node"), { depth: numberAt(given, "depth"), lasting: numberAt(given, "lasting") }),
-    prune: ({ arguments: given }) => prune(world, textAt(given, "node"), numberAt(given, "keep")),
     restart: ({ arguments: given }) => restart(world, textAt(given, "node"), RESTARTS[textAt(given, "as")] ?? {}),
     backup: ({ arguments: given }) => backup(world, textAt(given, "node")),
     restore: ({ arguments: given }) => restore(world, textAt(given, "node"))

@@ -5,7 +5,8 @@ import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { HOUR } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { firstFault, firstWalletFault, settledTip } from "./chains.ts"
+import { comparedAt, firstFault, firstWalletFault, settledTip } from "./chains.ts"
+import type { ModelState } from "./ReplayModel.ts"
 
 /** The blocks of a name's life, and the last of them, in which the wallet must have had an hour. */
 const LIFE = 30
@@ -33,15 +34,19 @@ class Renewals {
     const tip = settledTip(node)
     return tip === undefined
       ? undefined
-      : firstWalletFault(node, (wallet) => this.wallet(node, wallet, tip.height))
+      : firstWalletFault(node, (wallet) =>
+        wallet.ledger.lastBlock().height === tip.height
+          ? comparedAt(this.world, tip.hash, ({ state }) => this.wallet(node, wallet, state))
+          : undefined)
   }
 
-  private wallet(node: WorldNode, wallet: Wallet, height: number): string | undefined {
-    if (wallet.ledger.lastBlock().height !== height) return undefined
-    for (const { height: updated, mine, name } of wallet.names.list()) {
+  /** Which names are the wallet's, and how old they are, is what the blocks say. */
+  private wallet(node: WorldNode, wallet: Wallet, { height, names }: ModelState): string | undefined {
+    for (const { address, height: updated, name } of names.values()) {
       const key = `${node.name} ${wallet.name} ${binaryString(name)}`
       const left = updated + LIFE - height
-      if (!mine || left > LAST || !wallet.names.isRenewed(name) || this.isPending(wallet, name)) {
+      const isOwn = wallet.keys.own(address) !== undefined
+      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || this.isPending(wallet, name)) {
         this.watched.delete(key)
         continue
       }

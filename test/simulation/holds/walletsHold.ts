@@ -1,10 +1,10 @@
-import { displayHash, equal } from "../../../src/protocol/bytes.ts"
-import { fromBinaryString } from "../../../src/protocol/bytes.ts"
+import { displayHash, equal, fromBinaryString } from "../../../src/protocol/bytes.ts"
 import { type HeaderId, txidKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpointKey, outpointText, prevoutTxid } from "../../../src/protocol/transaction.ts"
 import type { WalletTx } from "../../../src/wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
+import { toldIn } from "../actors/Told.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, firstWalletFault, settledTip, tipIdOf } from "./chains.ts"
 import type { ModelState, ReplayModel } from "./ReplayModel.ts"
@@ -19,6 +19,20 @@ const coinsFault = (wallet: Wallet, { coins }: ModelState): string | undefined =
     const what = `the coin ${outpointText(fromBinaryString(outpoint))} of height ${height}`
     if (coin === undefined) return `it has ${what}, which is spent or in no block`
     if (coin.height !== height || coin.value !== output.value) return `it has ${what}, which the chain has otherwise`
+  }
+  return undefined
+}
+
+/** No unspent coin of the chain to a script of the wallet is missing, unless a transaction that waits spends it. */
+const missingFault = (wallet: Wallet, { coins }: ModelState): string | undefined => {
+  const known = new Set(wallet.ledger.coins().map(({ outpoint }) => outpoint))
+  for (const { state, transaction } of wallet.ledger.transactions()) {
+    if (state.type === "confirmed" || state.type === "conflicted") continue
+    for (const { prevout } of transaction.inputs) known.add(outpointKey(prevout))
+  }
+  for (const [outpoint, { height, script }] of coins) {
+    if (known.has(outpoint) || wallet.keys.own(script) === undefined) continue
+    return `it lacks the coin ${outpointText(fromBinaryString(outpoint))} of height ${height}, which is its own`
   }
   return undefined
 }
@@ -105,7 +119,9 @@ class WalletLedgers {
         const wrong = stateFault(tx, model)
         if (wrong !== undefined) return wrong
       }
-      return coinsFault(wallet, model.state) ?? keptFault(wallet, model.state)
+      const wrong = coinsFault(wallet, model.state) ?? keptFault(wallet, model.state)
+      // An older copy may learn of addresses after the blocks that pay them.
+      return wrong ?? (toldIn(this.world).restored.has(node.name) ? undefined : missingFault(wallet, model.state))
     })
     return fault === undefined ? undefined : `at height ${tip.height}, ${fault}`
   }

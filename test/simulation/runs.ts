@@ -1,9 +1,12 @@
-import { writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { extname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { OneResult, OneRun } from "./oneRun.ts"
 import { HOUR, type Plan, type WorldNumber } from "./plan.ts"
-import { type Outcome, runPlan } from "./runWorld.ts"
 import { shrink } from "./shrink.ts"
-import { clockTime, eventLine, type TracedEvent } from "./trace.ts"
-import { castOf, drawPlan, firstHours } from "./worlds.ts"
+import { clockTime, eventLine } from "./trace.ts"
+import { drawPlan, firstHours } from "./worlds.ts"
 
 /** Runs of plans, with what is printed about them. */
 
@@ -20,20 +23,38 @@ export interface Work {
   readonly print: (line: string) => void
 }
 
-export interface Result extends Outcome {
-  /** Real milliseconds. */
-  readonly real: number
-}
+export type Result = OneResult
 
 /** Runs of the shrinker at most. */
 const MOST_SHRINKING = 300
 
-const runOnce = async (plan: Plan, { place, print, templateOf, trace }: Work): Promise<Result> => {
+const ONE_RUN = fileURLToPath(new URL(`./oneRun${extname(import.meta.url)}`, import.meta.url))
+
+/** Its status, or the signal that ended it. */
+const ended = (file: string): Promise<number | string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...process.execArgv, ONE_RUN, file], {
+      stdio: ["ignore", "inherit", "inherit"]
+    })
+    child.on("error", reject)
+    child.on("close", (status, signal) => resolve(status ?? signal ?? ""))
+  })
+
+/** Each run has a process of its own: what a run leaves in memory would change the order of the next one. */
+const runOnce = async (plan: Plan, { place, templateOf, trace }: Work): Promise<Result> => {
   const template = await templateOf(plan.world)
-  const began = performance.now()
-  const show = trace ? (event: TracedEvent) => print(eventLine(event)) : undefined
-  const outcome = await runPlan(plan, castOf(plan.world), { place, template, show })
-  return { ...outcome, real: performance.now() - began }
+  const directory = mkdtempSync(join(place, "svcd-run-"))
+  try {
+    const [run, answer] = [join(directory, "run"), join(directory, "answer")]
+    const given: OneRun = { plan, place, template, trace, answer }
+    writeFileSync(run, JSON.stringify(given))
+    const status = await ended(run)
+    if (existsSync(answer)) return JSON.parse(readFileSync(answer, "utf8"))
+    const failure = { what: "process ended", reason: `a run ended with ${status}` }
+    return { failure, hash: "", tasks: 0, virtual: 0, last: [], real: 0, memory: 0 }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
 }
 
 /** What runs a plan again without its file; `undefined` if the seed draws another plan. */
@@ -116,6 +137,6 @@ export const figures = (results: ReadonlyArray<Result>): string => {
     `${(real / results.length / 1000).toFixed(2)} s and ${Math.round(tasks / results.length)} tasks a seed`,
     `${(results.length * 60_000 / real).toFixed(1)} seeds/minute`,
     `${Math.round(virtual / real)} × real time`,
-    `${Math.round(process.memoryUsage.rss() / 1e6)} MB`
+    `${Math.round(Math.max(...results.map(({ memory }) => memory)) / 1e6)} MB at most`
   ].join(", ")
 }

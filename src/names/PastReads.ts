@@ -61,9 +61,10 @@ export class PastReads {
       `SELECT name FROM names
        WHERE id IN (SELECT DISTINCT name_id FROM operations WHERE id >= ? AND id < ?) ORDER BY name LIMIT ?`
     )
+    // As in `PointReads`: with `+`, SQLite does not plan the join again for each name.
     this.#recordBefore = database.prepare(
       `SELECT ${RECORD_COLUMNS} FROM names n JOIN operations o ON o.name_id = n.id
-       WHERE n.name = ? AND o.id < ? ORDER BY o.id DESC LIMIT 1`
+       WHERE n.name = +? AND o.id < +? ORDER BY o.id DESC LIMIT 1`
     )
     this.#states = database.prepare<[number, ...ReadonlyArray<Bytes | null>], StatesRow>(
       `SELECT n.name, o.id, o.value, p.id, p.value FROM names n JOIN operations o ON o.id = n.operation

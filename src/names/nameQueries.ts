@@ -127,9 +127,10 @@ const historyEntry = (name: Bytes, row: HistoryRow): NameHistoryEntry => ({
   rand: row.rand === null ? undefined : plain(row.rand)
 })
 
+/** As in `PointReads`: with `+`, SQLite does not plan the join again for each name. */
 const HISTORY = `
   SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
-  WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
+  WHERE n.name = +? AND o.id > ? ORDER BY o.id LIMIT ?`
 
 /** All operations on a name, oldest first, from one state; empty for an unknown name. */
 export const history = (
@@ -165,9 +166,9 @@ export interface HistoryRange {
 
 const NEWEST = `
   SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
-  WHERE n.name = ? ORDER BY o.id DESC LIMIT ? OFFSET ?`
+  WHERE n.name = +? ORDER BY o.id DESC LIMIT ? OFFSET ?`
 
-const TOTAL = "SELECT count(*) AS total FROM names n JOIN operations o ON o.name_id = n.id WHERE n.name = ?"
+const TOTAL = "SELECT count(*) AS total FROM names n JOIN operations o ON o.name_id = n.id WHERE n.name = +?"
 
 /** A part of a name's history and its total length, from one state; empty for an unknown name. */
 export const historyPage = (

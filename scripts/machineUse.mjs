@@ -28,7 +28,7 @@ const ENDS = "a scope, or an end that the code decides"
 /** Globals, and what to use instead. */
 const GLOBALS = {
   setTimeout: `afterDelay of ${TURNS}`,
-  setInterval: `every of ${TURNS}`,
+  setInterval: `afterDelay of ${TURNS}, or Effect.repeat`,
   setImmediate: `nextTurn of ${TURNS}`,
   clearTimeout: `cancelTimer of ${TURNS}`,
   clearInterval: `cancelTimer of ${TURNS}`,

@@ -12,13 +12,11 @@ export interface EventLoop {
   readonly nextTurn: (task: () => void) => Timer
   /** Milliseconds first. */
   readonly afterDelay: (delay: number, task: () => void) => Timer
-  readonly every: (interval: number, task: () => void) => Timer
 }
 
 let loop: EventLoop = {
   nextTurn: (task) => setImmediate(task),
-  afterDelay: (delay, task) => setTimeout(task, delay),
-  every: (interval, task) => setInterval(task, interval)
+  afterDelay: (delay, task) => setTimeout(task, delay)
 }
 
 export const replaceEventLoop = (other: EventLoop): EventLoop => {
@@ -32,9 +30,6 @@ export const nextTurn = (task: () => void): Timer => loop.nextTurn(task)
 
 /** Runs a task after `delay` milliseconds. Effects use `Effect.sleep`. */
 export const afterDelay = (delay: number, task: () => void): Timer => loop.afterDelay(delay, task)
-
-/** Runs a task every `interval` milliseconds. Effects use `Schedule`. */
-export const every = (interval: number, task: () => void): Timer => loop.every(interval, task)
 
 /** No-op for a task that has run, or that was never set. */
 export const cancelTimer = (timer: Timer | undefined): void => timer?.[Symbol.dispose]()

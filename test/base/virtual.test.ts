@@ -4,7 +4,7 @@ import { monotonic, wallTime } from "../../src/base/clock.ts"
 import { heapUsed, loopShare, resourceUsage } from "../../src/base/consumption.ts"
 import { systemDisk } from "../../src/base/disk.ts"
 import { randomBytes, randomHex, randomWords, secureRandom } from "../../src/base/entropy.ts"
-import { afterDelay, cancelTimer, every, nextTurn, slice, turnOfEventLoop } from "../../src/base/turns.ts"
+import { afterDelay, cancelTimer, nextTurn, slice, turnOfEventLoop } from "../../src/base/turns.ts"
 import { useVirtual, type VirtualMachine } from "../../src/base/virtual.ts"
 
 /** Time passes by 1 ms a reading, tasks run when the test says so, and all bytes are 7. */
@@ -21,8 +21,7 @@ const machine = () => {
     time: { monotonic: () => now++, wallTime: () => 1_000_000 },
     loop: {
       nextTurn: (task) => timerOf(0, task),
-      afterDelay: (delay, task) => timerOf(delay, task),
-      every: (interval, task) => timerOf(interval, task)
+      afterDelay: (delay, task) => timerOf(delay, task)
     },
     entropy: (bytes) => void bytes.fill(7),
     consumption: {
@@ -93,12 +92,10 @@ describe("useVirtual", () => {
       nextTurn(() => seen.push("turn"))
       afterDelay(50, () => seen.push("delay"))
       cancelTimer(afterDelay(50, () => seen.push("cancelled")))
-      every(20, () => seen.push("interval"))
       cancelTimer(undefined)
       run(50)
       run(0)
-      run(20)
-      assert.deepStrictEqual(seen, ["delay", "turn", "interval"])
+      assert.deepStrictEqual(seen, ["delay", "turn"])
       // A reading of the clock takes 1 ms of the 5, and all slices of a turn share them.
       let steps = 0
       assert.isTrue(slice(() => ++steps < 100))
@@ -122,7 +119,7 @@ describe("the real machine", () => {
       yield* turnOfEventLoop
       yield* turnOfEventLoop
       assert.deepStrictEqual(seen, ["turn"])
-      cancelTimer(every(1, () => seen.push("cancelled")))
+      cancelTimer(afterDelay(1, () => seen.push("cancelled")))
       yield* Effect.async<void>((resume) => void afterDelay(2, () => resume(Effect.void)))
       assert.deepStrictEqual(seen, ["turn"])
     }))

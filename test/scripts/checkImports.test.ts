@@ -169,7 +169,7 @@ describe("check-imports", () => {
       ["setTimeout(f, 1)", "setTimeout goes round a seam: use afterDelay of base/turns.ts"],
       ["const later = globalThis.setTimeout", "setTimeout goes round a seam: use afterDelay of base/turns.ts"],
       ["const wait = promisify(setImmediate)", "setImmediate goes round a seam: use nextTurn of base/turns.ts"],
-      ["setInterval(f, 1)", "setInterval goes round a seam: use every of base/turns.ts"],
+      ["setInterval(f, 1)", "setInterval goes round a seam: use afterDelay of base/turns.ts, or Effect.repeat"],
       ["clearTimeout(timer)", "clearTimeout goes round a seam: use cancelTimer of base/turns.ts"],
       [
         "const { now } = performance",

@@ -143,8 +143,7 @@ const machineOf = (world: Substitute): Partial<VirtualMachine> => ({
   time: { monotonic: world.monotonic, wallTime: world.timeOfDay },
   loop: {
     nextTurn: (task) => new VirtualTimer(world.turn(task)),
-    afterDelay: (delay, task) => new VirtualTimer(world.after(Math.max(1, delay), task)),
-    every: (interval, task) => repeated(world, { milliseconds: Math.max(1, interval), run: task })
+    afterDelay: (delay, task) => new VirtualTimer(world.after(Math.max(1, delay), task))
   },
   entropy: world.fill,
   consumption: {

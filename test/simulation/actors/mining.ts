@@ -24,7 +24,7 @@ const ANYONE = Uint8Array.of(Op.OP_1)
 const TRIES = 1_000
 
 /** Where the rewards of a node go: to its wallet if it has one. */
-export const rewardScript = Effect.gen(function*() {
+const rewardScript = Effect.gen(function*() {
   const wallet = (yield* Wallets).get("")
   if (wallet === undefined || !wallet.keys.hasPrivateKeys) return ANYONE
   const { rules: { addressType: type } } = wallet

@@ -31,7 +31,7 @@ interface Around {
 }
 
 /** Why no block on top of the model's block, nor any later one, can hold a transaction. */
-export const poolFault = (transaction: Transaction, model: ModelState, around: Around): string | undefined => {
+const poolFault = (transaction: Transaction, model: ModelState, around: Around): string | undefined => {
   for (const { prevout } of transaction.inputs) {
     const coin = model.coins.get(outpointKey(prevout))
     if (coin === undefined && !around.has(txidKey(prevoutTxid(prevout)))) return "it spends a missing coin"

@@ -14,13 +14,13 @@ export interface LinkShape {
 }
 
 /** An integer of at least `least` and below `end`, each order of magnitude as likely as the others. */
-export const logUniform = (random: Random, [least, end]: readonly [number, number]): number =>
+const logUniform = (random: Random, [least, end]: readonly [number, number]): number =>
   Math.floor(least * (end / least) ** random())
 
 const SLOWEST = 3 * SECOND
 
 /** Most links are within 1 to 200 ms; one of sixteen is as slow as a bad mobile link. */
-export const drawShape = (random: Random): LinkShape => ({
+const drawShape = (random: Random): LinkShape => ({
   latency: random() < 1 / 16
     ? logUniform(random, [200 * NANOS_PER_MS, SLOWEST])
     : logUniform(random, [NANOS_PER_MS, 200 * NANOS_PER_MS]),

@@ -1,7 +1,8 @@
 import { quoted } from "../base/safeText.ts"
-import type { Findings } from "./findings.ts"
+import { MOST_READ } from "./domainLevel.ts"
+import { type Findings, SILENT } from "./findings.ts"
 import { isNostrKey } from "./hosts.ts"
-import { type Located, memberOf } from "./locatedJson.ts"
+import { isFault, type Located, memberOf, readLocatedJson } from "./locatedJson.ts"
 
 /**
  * The public keys of nostr in a value: `"nostr": "<key>"`, `{"pubkey": …, "relays": […]}` or `{"names": {…}}` (NIP-05).
@@ -30,11 +31,13 @@ const keyOf = (part: Located, findings: Findings): string | undefined => {
   return undefined
 }
 
+const RELAY = /^wss?:\/\/[^\s/]+/
+
 const checkRelays = (part: Located, findings: Findings): void => {
   const lists = part.kind === "object" ? part.members.map(({ value }) => value) : [part]
   for (const list of lists) {
     for (const relay of findings.texts(list, "the address of a relay in a text")) {
-      if (!/^wss?:\/\/[^\s/]+/.test(relay.text)) {
+      if (!RELAY.test(relay.text)) {
         findings.error(
           relay,
           "invalid",
@@ -64,4 +67,33 @@ export const nostrKeys = (part: Located, findings: Findings): ReadonlyArray<Nost
     if (key !== undefined) found.push({ local, key })
   }
   return found
+}
+
+/** A nostr account that the value of a name has. */
+export interface Identity {
+  /** 64 hexadecimal digits in lower case. */
+  readonly pubkey: string
+  /** Addresses of its relays, as `wss://relay.example`. */
+  readonly relays: ReadonlyArray<string>
+}
+
+/** Relays are listed for each key, or in one list for all keys. */
+const relaysOf = (nostr: Located, pubkey: string): ReadonlyArray<string> => {
+  const relays = nostr.kind === "object" ? memberOf(nostr, "relays") : undefined
+  const own = relays?.kind === "object" ? memberOf(relays, pubkey) : relays
+  return own === undefined ? [] : SILENT.texts(own, "").map(({ text }) => text).filter((text) => RELAY.test(text))
+}
+
+/**
+ * The nostr account in the value of a `d/` or `id/` name. `local` is the part of an address before the @, in any case
+ * (NIP-05); `_` for the name itself. `undefined` for a value without such an account, or without valid JSON.
+ */
+export const identity = (value: string, local = "_"): Identity | undefined => {
+  const read = value.length > MOST_READ ? undefined : readLocatedJson(value)
+  if (read === undefined || isFault(read) || read.kind !== "object") return undefined
+  const nostr = memberOf(read, "nostr")
+  if (nostr === undefined) return undefined
+  const wanted = local.toLowerCase()
+  const found = nostrKeys(nostr, SILENT).findLast((each) => each.local.toLowerCase() === wanted)
+  return found === undefined ? undefined : { pubkey: found.key, relays: relaysOf(nostr, found.key) }
 }

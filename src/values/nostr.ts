@@ -88,6 +88,7 @@ const relaysOf = (nostr: Located, pubkey: string): ReadonlyArray<string> => {
  * The nostr account in the value of a `d/` or `id/` name. `local` is the part of an address before the @, in any case
  * (NIP-05); `_` for the name itself. `undefined` for a value without such an account, or without valid JSON.
  */
+// positional: public API, a value, then the account in it.
 export const identity = (value: string, local = "_"): Identity | undefined => {
   const read = value.length > MOST_READ ? undefined : readLocatedJson(value)
   if (read === undefined || isFault(read) || read.kind !== "object") return undefined

@@ -4,7 +4,7 @@ import type { Worker } from "node:worker_threads"
 import { endWorker } from "../base/endWorker.ts"
 import { Threads } from "../base/threads.ts"
 import { turnOfEventLoop } from "../base/turns.ts"
-import { isSigned, type LinkCheck } from "./signatures.ts"
+import { isSigned, type LinkCheck } from "../consensus/nameLink.ts"
 
 /** Checks the signatures of the window in worker threads, to keep the answering thread free. One call at a time. */
 export interface LinkPool {

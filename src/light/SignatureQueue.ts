@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
 import { attempt } from "../chain/attempt.ts"
+import type { LinkCheck } from "../consensus/nameLink.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { LightChain } from "./LightChain.ts"
 import type { LinkPool } from "./LinkPool.ts"
-import { checkOf, type LinkCheck, type LinkRules, verifyLink } from "./signatures.ts"
+import { checkOf, type LinkRules, verifyLink } from "./signatures.ts"
 import type { LinkRow, WindowFile } from "./WindowFile.ts"
 
 /** The most signatures that a caller waits for: about five milliseconds of work. */

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 import { CLOSE } from "../base/endWorker.ts"
-import { isSigned, type LinkCheck } from "./signatures.ts"
+import { isSigned, type LinkCheck } from "../consensus/nameLink.ts"
 
 /** The main program of a worker thread. Answers each list of checks with a byte per check, 1 for a valid signature. */
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { Worker } from "node:worker_threads"
+import type { LinkCheck } from "../../src/consensus/nameLink.ts"
 import * as LinkPool from "../../src/light/LinkPool.ts"
-import type { LinkCheck } from "../../src/light/signatures.ts"
 import { registered, updated } from "../support/lightNode.ts"
 import { realThreads, withThreads } from "../support/threads.ts"
 

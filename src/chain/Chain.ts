@@ -102,7 +102,11 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
   return {
     params,
     tip,
-    toldTip: Effect.suspend(() => writer.telling() ? writer.undisturbed(tip) : tip),
+    toldTip: Effect.suspend(() => {
+      if (writer.telling()) return writer.undisturbed(tip)
+      const told = writer.lagging()
+      return told === undefined ? tip : Effect.succeed(headerInfo(state, told))
+    }),
     headerTip: Effect.sync(() => headerInfo(state, state.forks.best.reachable)),
     bestInvalid: Effect.sync(() => {
       const { invalid } = state.forks.best

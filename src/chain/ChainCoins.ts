@@ -39,7 +39,7 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state. Blocks wait meanwhile, so keep it short. */
   readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Runs `work` on the state at the tip. Blocks wait meanwhile, so keep it short. Followers use `tipState`. */
+  /** Runs `work` at a tip that followers know. Blocks wait meanwhile, so keep it short. Followers use `tipState`. */
   readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The state at the tip, for the steps of a follower. */
   readonly tipState: Effect.Effect<TipState>
@@ -68,7 +68,7 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
           visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
         })
       )),
-    atTip: (work) => writer.undisturbed(Effect.suspend(() => work(tipState()))),
+    atTip: (work) => writer.followed(Effect.suspend(() => work(tipState()))),
     tipState: Effect.sync(tipState)
   }
 }

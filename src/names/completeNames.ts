@@ -76,7 +76,8 @@ export const completeNames = (
     /** The tip, if names.db is complete there. Waits while followers are about to be notified of a block. */
     const position: Effect.Effect<Cursor | undefined, StorageFailure> = Effect.gen(function*() {
       if ((yield* health.doubts).length > 0 || (yield* missing)) return undefined
-      const tip = yield* chain.toldTip
+      yield* chain.toldTip
+      const tip = yield* chain.tip
       const at = yield* names.cursor
       return at !== undefined && equal(at.hash, tip.hash) ? at : undefined
     })

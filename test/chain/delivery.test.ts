@@ -202,6 +202,25 @@ describe("the tip that is told", () => {
         assert.strictEqual((yield* chain.toldTip).height, 1)
       })
     ))
+
+  it.scoped("while blocks arrive in bulk, toldTip is the block that followers know, and atTip tells them first", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        let known: Cursor | undefined
+        yield* chain.control.register({
+          name: "test",
+          cursor: Effect.succeed(undefined),
+          apply: (given) => Effect.sync(() => void (known = given.at(-1))),
+          rewind: (to) => Effect.sync(() => void (known = to))
+        })
+        yield* chain.sink.deliver([at(1)], false)
+        yield* chain.sink.deliver([at(2), at(3)], true)
+        const told = yield* chain.toldTip
+        assert.deepStrictEqual([(yield* chain.tip).height, told.height, known?.height], [3, 1, 1])
+        const heights = yield* chain.coins.atTip(({ tip }) => Effect.sync(() => [tip.height, known?.height]))
+        assert.deepStrictEqual([...heights, (yield* chain.toldTip).height], [3, 3, 3])
+      })
+    ))
 })
 
 describe("a follower", () => {

@@ -52,9 +52,13 @@ export interface ChainWriter {
   readonly exclusively: <A, E>(work: (held: HeldWriter) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Does the same once followers know the tip. */
+  readonly followed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
   /** Whether followers are about to be notified of blocks other than imported ones. */
   readonly telling: () => boolean
+  /** The last tip of which followers were notified, while they lag behind imported blocks. */
+  readonly lagging: () => HeaderId | undefined
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
@@ -70,6 +74,7 @@ export const make = (
     const failure = yield* Deferred.make<never, StorageFailure>()
     const untold = new Untold()
     let telling = false
+    let told: HeaderId | undefined
 
     const fatal = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.tapError(work, (error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
@@ -103,6 +108,7 @@ export const make = (
         const { news, recent } = untold.take(more)
         return followers.tell({ recent, more }).pipe(
           Effect.ensuring(Effect.sync(() => state.spent("follow", monotonic() - started))),
+          Effect.tap(() => Effect.sync(() => void (told = state.active.settledTip))),
           Effect.zipRight(
             PubSub.publishAll(events, news).pipe(
               Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })
@@ -114,6 +120,16 @@ export const make = (
       })
 
     const catchUp = tellAll(false)
+
+    /** Followers and listeners only learn of stored blocks, which a crash cannot roll back. */
+    const tellStored = flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
+
+    const followed: ChainWriter["followed"] = (work) =>
+      undisturbed(
+        // A failure ends the node; the work is right at the tip without the followers, too.
+        Effect.suspend(() => untold.isEmpty ? Effect.void : Effect.ignore(Effect.uninterruptible(fatal(tellStored))))
+          .pipe(Effect.zipRight(work))
+      )
 
     const nextStep = attempt(() => state.forks.nextStep())
 
@@ -143,8 +159,7 @@ export const make = (
           if (state.pruning.due) yield* prune()
           yield* turnOfEventLoop
         }
-        // At the tip, followers and listeners only learn of stored blocks, which a crash cannot roll back.
-        if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
+        if (!imported) yield* tellStored
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 
     const held: HeldWriter = {
@@ -160,8 +175,10 @@ export const make = (
     return {
       exclusively: (work) => inTurn(Effect.suspend(() => work(held))),
       undisturbed,
+      followed,
       stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
       telling: () => telling,
+      lagging: () => untold.isEmpty ? undefined : told,
       events,
       failure: Deferred.await(failure)
     }

@@ -15,6 +15,10 @@ export class Untold {
     return this.#blocks
   }
 
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
   get isLong(): boolean {
     return this.#blocks.size >= BACKLOG.blocks || this.#bytes >= BACKLOG.bytes
   }

@@ -1,5 +1,5 @@
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
-import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../protocol/transaction.ts"
+import { decodeTransaction, inputSpending } from "../protocol/transaction.ts"
 import { SighashContext } from "./sighash.ts"
 import { verifyInput } from "./verifyInput.ts"
 import type { Coin } from "./view.ts"
@@ -15,12 +15,6 @@ export interface LinkCheck {
   readonly flags: number
 }
 
-/** The input that spends an output; -1 for none. */
-export const inputSpending = ({ inputs }: Transaction, { txid }: Transaction, vout: number): number => {
-  const key = outpointKey(outpoint(txid, vout))
-  return inputs.findIndex(({ prevout }) => outpointKey(prevout) === key)
-}
-
 /** Stands for unknown coins, which other inputs spend. */
 const UNKNOWN: Coin = { value: 0, script: EMPTY, height: 0, coinbase: false }
 
@@ -31,7 +25,7 @@ const UNKNOWN: Coin = { value: 0, script: EMPTY, height: 0, coinbase: false }
 export const isSigned = ({ before, flags, tx }: LinkCheck): boolean => {
   const transaction = decodeTransaction(tx)
   const spent = decodeTransaction(before.tx)
-  const index = inputSpending(transaction, spent, before.vout)
+  const index = inputSpending(transaction, spent.txid, before.vout)
   const output = spent.outputs[before.vout]
   if (index < 0 || output === undefined) return false
   const coins = transaction.inputs.map((_, i) => i === index ? { ...UNKNOWN, ...output } : UNKNOWN)

@@ -297,3 +297,9 @@ export const makeTransaction = (parts: {
 
 export const outputSize = (output: TransactionOutput): number =>
   8 + compactSizeLength(output.script.length) + output.script.length
+
+/** The index of the input that spends an output of another transaction, given by its txid in wire order; -1 for none. */
+export const inputSpending = ({ inputs }: Transaction, txid: Bytes, vout: number): number => {
+  const key = outpointKey(outpoint(txid, vout))
+  return inputs.findIndex(({ prevout }) => outpointKey(prevout) === key)
+}

@@ -6,12 +6,12 @@ import { copyDeclarations } from "./declarations.ts"
 
 /** The library, as package.json exports it. */
 
-/** The entries in this folder of build, each by the name of its file in src. */
+/** The entries in this folder of build, each by its file in src without the ending. */
 const entriesIn = (folder: string): ReadonlyArray<string> =>
   Object.values(manifest.exports)
     .flatMap((entry) => typeof entry === "string" ? [] : [entry.default])
     .filter((file) => file.startsWith(`./build/${folder}/`))
-    .map((file) => basename(file, ".js"))
+    .map((file) => file.slice(`./build/${folder}/`.length, -".js".length))
 
 /**
  * The packages that are dependencies of svcd: an application shares its own copies, and `npm audit` knows them. The client of
@@ -25,7 +25,7 @@ const isOfEffect = (name: string): boolean => name === "effect" || name.startsWi
 /** The files that a file of a bundle loads at once. */
 const loadedWith = (folder: string, file: string): ReadonlyArray<string> =>
   Array.from(
-    readFileSync(join(folder, file), "utf8").matchAll(/^(?:import|export|\})[^;\n]*?"\.\/([^"\n]+)";?$/gm),
+    readFileSync(join(folder, file), "utf8").matchAll(/^(?:import|export|\})[^;\n]*?"\.\.?\/([^"\n]+)";?$/gm),
     ([, name = ""]) => name
   )
 
@@ -43,6 +43,12 @@ const keepMapsOf = (folder: string, entries: ReadonlyArray<string>): void => {
   }
 }
 
+/** Entries and threads as esbuild takes them: entries keep their folder, threads are beside the library. */
+const placed = (entries: ReadonlyArray<string>) => [
+  ...entries.map((entry) => ({ in: compiled(entry), out: entry })),
+  ...THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
+]
+
 /** The entry that is a node. */
 const NODE = "node"
 
@@ -57,13 +63,13 @@ export const bundleLibrary = (build: string, isTyped: boolean): void => {
   const library = { banner: {}, sourcesContent: true, splitting: true }
   bundle(join(build, "lib"), {
     ...library,
-    entryPoints: [...entriesIn("lib").map(compiled), ...THREADS],
+    entryPoints: placed(entriesIn("lib")),
     external: [...shared()]
   })
   keepMapsOf(join(build, "lib"), entriesIn("lib").filter((entry) => entry !== NODE))
   bundle(join(build, "promise"), {
     ...library,
-    entryPoints: [...entriesIn("promise").map(compiled), ...THREADS],
+    entryPoints: placed(entriesIn("promise")),
     minifySyntax: true,
     minifyWhitespace: true,
     external: shared().filter((name) => !isOfEffect(name))

@@ -24,6 +24,45 @@ export const CHECKSUM_LENGTH = 6
 
 const CODECS = { bech32, bech32m } as const
 
+const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+
+/** What the checksum of a valid text leaves over (BIP 173, BIP 350). */
+const REST: Readonly<Record<Bech32Variant, number>> = { bech32: 1, bech32m: 0x2bc830a3 }
+
+const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
+
+/** The rest of the division of all values so far, after one more. */
+const divided = (rest: number, value: number): number => {
+  const top = rest >>> 25
+  let next = ((rest & 0x1ffffff) << 5) ^ value
+  for (let i = 0; i < GENERATORS.length; i++) if (((top >>> i) & 1) === 1) next ^= GENERATORS[i] ?? 0
+  return next
+}
+
+const checksumOf = (variant: Bech32Variant, hrp: string, values: ReadonlyArray<number>): ReadonlyArray<number> => {
+  let rest = 1
+  for (let i = 0; i < hrp.length; i++) rest = divided(rest, hrp.charCodeAt(i) >> 5)
+  rest = divided(rest, 0)
+  for (let i = 0; i < hrp.length; i++) rest = divided(rest, hrp.charCodeAt(i) & 31)
+  for (const value of values) rest = divided(rest, value)
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) rest = divided(rest, 0)
+  rest ^= REST[variant]
+  return Array.from({ length: CHECKSUM_LENGTH }, (_, i) => (rest >>> (5 * (CHECKSUM_LENGTH - 1 - i))) & 31)
+}
+
+/** Bytes as 5-bit values, the last one filled up with zeros. */
+const toWords = (bytes: Bytes): ReadonlyArray<number> => {
+  const words: Array<number> = []
+  let held = 0
+  let bits = 0
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff
+    for (bits += 8; bits >= 5; bits -= 5) words.push((held >>> (bits - 5)) & 31)
+  }
+  if (bits > 0) words.push((held << (5 - bits)) & 31)
+  return words
+}
+
 /** One to 83 printable ASCII characters, none in upper case. */
 const HRP = /^[!-@[-~]{1,83}$/
 
@@ -33,7 +72,9 @@ export const encodeBech32 = (variant: Bech32Variant, hrp: string, values: Readon
   if (hrp.length + 1 + values.length + CHECKSUM_LENGTH > MAX_BECH32_LENGTH) {
     throw new RangeError(`${values.length} values under the prefix ${hrp} make a text longer than ${MAX_BECH32_LENGTH}`)
   }
-  return CODECS[variant].encode(hrp, [...values], MAX_BECH32_LENGTH)
+  let text = `${hrp}1`
+  for (const value of [...values, ...checksumOf(variant, hrp, values)]) text += ALPHABET.charAt(value)
+  return text
 }
 
 const decodeVariant = (variant: Bech32Variant, text: string): Bech32 | undefined => {
@@ -59,7 +100,7 @@ export const encodeSegwit = (hrp: string, version: number, program: Bytes): stri
   if (!Number.isInteger(version) || version < 0 || !isProgramLength({ version, length: program.length })) {
     throw new RangeError(`not a witness program: version ${version}, ${program.length} bytes`)
   }
-  return encodeBech32(version === 0 ? "bech32" : "bech32m", hrp, [version, ...bech32.toWords(program)])
+  return encodeBech32(version === 0 ? "bech32" : "bech32m", hrp, [version, ...toWords(program)])
 }
 
 /** Errors have the reference node's words and order (namecoin-core `key_io.cpp`, `DecodeDestination`). */

@@ -3,7 +3,8 @@ import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js"
 import { type Bytes, concat, equal } from "./bytes.ts"
 
 // The hash functions of the protocol. @noble/hashes is the reference, and the only implementation in a browser. On
-// Node, native SHA-256 and RIPEMD-160 replace it; a property test compares the two.
+// Node, native SHA-256 and RIPEMD-160 replace it; a property test compares the two. Bundlers leave out what is marked as
+// pure and not used.
 
 type Digest = (data: Bytes) => Uint8Array
 
@@ -67,12 +68,12 @@ const returned = (digest: DigestInto, size: number): Digest => (data) => {
   return bytes
 }
 
-const sha256Into = native("sha256", nobleSha256)
+const sha256Into = /* @__PURE__ */ native("sha256", nobleSha256)
 
 /** The first of two digests, until the second one is made. */
 const first = new Uint8Array(32)
 
-export const sha256: Digest = returned(sha256Into, 32)
+export const sha256: Digest = /* @__PURE__ */ returned(sha256Into, 32)
 
 export const createSha256 = (): StreamingDigest => nativeCrypto()?.createHash("sha256") ?? nobleSha256.create()
 
@@ -83,9 +84,9 @@ export const hash256Into: DigestInto = (data, into, at) => {
 }
 
 /** Double SHA-256 of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
-export const hash256: Digest = returned(hash256Into, 32)
+export const hash256: Digest = /* @__PURE__ */ returned(hash256Into, 32)
 
-export const ripemd160: Digest = returned(native("ripemd160", nobleRipemd160), 20)
+export const ripemd160: Digest = /* @__PURE__ */ returned(/* @__PURE__ */ native("ripemd160", nobleRipemd160), 20)
 
 export const sha1: Digest = nobleSha1
 

@@ -1,0 +1,254 @@
+import { EXPIRATION_DEPTH, expirationDepth, expiryHeight, isExpired } from "../consensus/expiry.ts"
+import type { LinkCheck } from "../consensus/nameLink.ts"
+import { addressOf } from "../protocol/address.ts"
+import { displayHash, EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
+import type { Height, UnixTime } from "../protocol/keys.ts"
+import { textOrHex } from "../protocol/nameText.ts"
+import { DecodeError } from "../protocol/Reader.ts"
+import { inputSpending } from "../protocol/transaction.ts"
+import { clockVerdict } from "./clockRule.ts"
+import { unixNow } from "./host.ts"
+import { isFailure, type NameProof, parseNameProof, type ProofFailure } from "./nameProof.ts"
+import { proofParams } from "./proofParams.ts"
+import { type ProvenOperation, proveOperation } from "./provenOperation.ts"
+
+/** Two operations on a name, and the chain and height of the later one. */
+export interface NameLink extends Omit<LinkCheck, "flags"> {
+  readonly network: NameProof["network"]
+  readonly height: Height
+}
+
+/** Checks the owner's signature between two operations; `svcd/verify/signatures` has it. */
+export type CheckSignature = (link: NameLink) => boolean
+
+export interface ProofOptions {
+  /** The chain that the reader means; `main` by default. A proof of another one fails. */
+  readonly network?: NameProof["network"]
+  /** A compact target (`0x170e12d3`) that every header must meet, in place of those in the package. */
+  readonly floor?: number
+  /** Seconds since 1970; the clock of the machine by default. Proofs of the past are checked with a time of the past. */
+  readonly now?: UnixTime
+  /** Without it, signatures are not checked, and the result is at most `buried`. */
+  readonly signatures?: CheckSignature
+  /** Blocks with work from the one of the newest operation on, at least; 1 by default. */
+  readonly minConfirmations?: number
+  /** What happens with a name that expires within 4,032 blocks, which some resolvers do not answer; `warn` by default. */
+  readonly semiExpired?: "allow" | "warn" | "refuse"
+}
+
+/** What a reader should know of a proof that counts. */
+export interface ProofProblem {
+  readonly code:
+    /** A height rests on the word of the server: its block does not say it. */
+    | "height-claimed"
+    /** By the clock, the name may have expired. */
+    | "near-expiry"
+    /** The name expires within 4,032 blocks. */
+    | "semi-expired"
+  /** A whole sentence. */
+  readonly message: string
+}
+
+/**
+ * The value of a name, as a proof shows it.
+ *
+ * A server can hide a newer operation: ask two, and take the newest valid answer. `buried` means that blocks with the
+ * work of Namecoin's miners are on top. It does not mean that they are in the chain with the most work: a pool with
+ * that work can make false blocks, at the cost of the rewards of Namecoin alone.
+ */
+export interface VerifiedName {
+  /** Wrong UTF-8 becomes U+FFFD; `nameHex` has all bytes. */
+  readonly name: string
+  readonly nameHex: string
+  /** Wrong UTF-8 becomes U+FFFD; `valueHex` has all bytes. */
+  readonly value: string
+  readonly valueHex: string
+  /** The block of the newest operation. */
+  readonly height: Height
+  /** Displayed order. */
+  readonly txid: string
+  readonly vout: number
+  /** Blocks from the server's tip until the name expires. */
+  readonly expiresIn: number
+  /** The height of the registration; `undefined` if the proof does not reach it. */
+  readonly since: Height | undefined
+  /** The address of the owner; the script in hex if it has none. */
+  readonly owner: string
+  /** `signatures`: in addition, each owner in the proof signed the transfer to the next. */
+  readonly proof: "buried" | "signatures"
+  /** Blocks with work from that of the newest operation on, as the proof shows them. */
+  readonly confirmations: number
+  readonly problems: ReadonlyArray<ProofProblem>
+}
+
+const PROBLEMS = ["height-claimed", "near-expiry", "semi-expired"] as const satisfies ReadonlyArray<
+  ProofProblem["code"]
+>
+
+const MESSAGES: Readonly<Record<ProofProblem["code"], string>> = {
+  "height-claimed": "The height is the word of the server, as the proof has no coinbase with it.",
+  "near-expiry": "By the clock, the name may have expired.",
+  "semi-expired": "The name expires soon, and some resolvers have stopped answering it."
+}
+
+/** Blocks before its expiry from which some resolvers do not answer a name, so that its owner notices. */
+const SEMI_EXPIRED = 4_032
+
+/** Why an operation does not follow the one before it. */
+const linkFault = (
+  next: ProvenOperation,
+  before: ProvenOperation,
+  { network, signatures }: { readonly network: NameProof["network"]; readonly signatures: CheckSignature | undefined }
+): string | undefined => {
+  const { height, operation, transaction } = next
+  if (operation.op !== "name_update") return `the registration at height ${height} is not the oldest operation`
+  if (inputSpending(transaction, before.transaction.txid, before.vout) < 0) {
+    return `the operation at height ${height} does not spend the one before`
+  }
+  if (height < before.height || isExpired(before, height, proofParams[network])) {
+    return `the name was not alive before height ${height}`
+  }
+  if (signatures === undefined) return undefined
+  const link = {
+    tx: transaction.bytes,
+    before: { tx: before.transaction.bytes, vout: before.vout },
+    network,
+    height
+  }
+  return signatures(link) ? undefined : `the owner did not sign the operation at height ${height}`
+}
+
+/** The height of the registration, if the operations reach it. */
+const registeredAt = (oldest: ProvenOperation, since: Height | undefined): Height | undefined | ProofFailure => {
+  if (oldest.operation.op !== "name_firstupdate") return undefined
+  return since === undefined || since === oldest.height
+    ? oldest.height
+    : { failed: `the name was not registered at height ${since}` }
+}
+
+interface Proven {
+  readonly proof: NameProof
+  readonly operations: readonly [ProvenOperation, ...ReadonlyArray<ProvenOperation>]
+}
+
+/** The operations, each proven, and each spending the one before. */
+const provenOperations = (proof: NameProof, options: ProofOptions): Proven | ProofFailure => {
+  const params = proofParams[proof.network]
+  const name = fromHex(proof.name) ?? EMPTY
+  const operations: Array<ProvenOperation> = []
+  for (const given of proof.operations) {
+    if (operations.length > 0 && given.headers.length > 1) {
+      return { failed: "only the newest operation has headers after it" }
+    }
+    const proven = proveOperation(given, name, { params, floor: options.floor })
+    if (isFailure(proven)) return proven
+    const next = operations.at(-1)
+    const fault = next === undefined
+      ? undefined
+      : linkFault(next, proven, { network: proof.network, signatures: options.signatures })
+    if (fault !== undefined) return { failed: fault }
+    operations.push(proven)
+  }
+  const [newest, ...earlier] = operations
+  return newest === undefined ? { failed: "the proof has no operation" } : { proof, operations: [newest, ...earlier] }
+}
+
+/** Why the tip of the server does not fit the headers. */
+const tipFault = ({ asOf }: NameProof, { headers, height }: ProvenOperation): string | undefined => {
+  const last = height + headers.length - 1
+  if (asOf.height < last) return "the tip is below the newest header"
+  const header = headers[asOf.height - height]
+  return header === undefined || displayHash(header.hash) === asOf.hash ? undefined : "the tip has another hash"
+}
+
+const problemsOf = (codes: Readonly<Record<ProofProblem["code"], boolean>>): ReadonlyArray<ProofProblem> => {
+  const found: Array<ProofProblem> = []
+  for (const code of PROBLEMS) if (codes[code]) found.push({ code, message: MESSAGES[code] })
+  return found
+}
+
+interface Lifetime {
+  readonly expiresIn: number
+  readonly isSemiExpired: boolean
+  readonly isNearExpiry: boolean
+}
+
+/** How long the name lives, by the tip of the server and by the clock. */
+const lifetimeOf = (
+  { operations: [newest], proof }: Proven,
+  { now = unixNow() }: ProofOptions
+): Lifetime | ProofFailure => {
+  const params = proofParams[proof.network]
+  const { headers, height } = newest
+  const [first, last] = [headers[0], headers.at(-1)]
+  if (first === undefined || last === undefined) return { failed: "the newest operation has no header" }
+  const fault = tipFault(proof, newest)
+  if (fault !== undefined) return { failed: fault }
+  const tip = proof.asOf.height
+  const expiresIn = expiryHeight(height, params) - tip
+  if (expiresIn <= 0) return { failed: `the name expired ${-expiresIn} blocks ago` }
+  const verdict = clockVerdict({
+    made: { height, time: first.time },
+    last: { height: height + headers.length - 1, time: last.time },
+    now,
+    tip
+  }, params)
+  if ("failed" in verdict) return verdict
+  const isSemiExpired = expirationDepth(tip, params) === EXPIRATION_DEPTH && expiresIn <= SEMI_EXPIRED
+  return { expiresIn, isSemiExpired, isNearExpiry: verdict.isNearExpiry }
+}
+
+const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFailure => {
+  const { operations, proof } = proven
+  const [newest] = operations
+  const { minConfirmations = 1, semiExpired = "warn", signatures } = options
+  const lifetime = lifetimeOf(proven, options)
+  if (isFailure(lifetime)) return lifetime
+  const { expiresIn, isNearExpiry, isSemiExpired } = lifetime
+  if (isSemiExpired && semiExpired === "refuse") return { failed: `the name expires in ${expiresIn} blocks` }
+  const confirmations = newest.headers.length
+  if (confirmations < minConfirmations) {
+    return { failed: `the proof has ${confirmations} of ${minConfirmations} confirmations` }
+  }
+  const since = registeredAt(operations.at(-1) ?? newest, proof.since)
+  if (typeof since === "object") return since
+  const name = textOrHex(newest.operation.name)
+  const value = textOrHex(newest.operation.value)
+  return {
+    name: name.text,
+    nameHex: toHex(newest.operation.name),
+    value: value.text,
+    valueHex: toHex(newest.operation.value),
+    height: newest.height,
+    txid: displayHash(newest.transaction.txid),
+    vout: newest.vout,
+    expiresIn,
+    since,
+    owner: addressOf(proofParams[proof.network].network, newest.address) ?? toHex(newest.address),
+    proof: signatures !== undefined && (operations.length > 1 || since !== undefined) ? "signatures" : "buried",
+    confirmations,
+    problems: problemsOf({
+      "height-claimed": operations.some(({ isHeightProven }) => !isHeightProven),
+      "near-expiry": isNearExpiry,
+      "semi-expired": isSemiExpired && semiExpired === "warn"
+    })
+  }
+}
+
+/**
+ * Checks a proof of the value of a name without a chain: the work of its headers, the transaction in the block, the name in
+ * its output, and the age by the clock. Takes JSON or its value, of any origin.
+ */
+export const verifyNameProof = (proof: unknown, options: ProofOptions = {}): VerifiedName | ProofFailure => {
+  const parsed = parseNameProof(proof)
+  if (isFailure(parsed)) return parsed
+  const { network = "main" } = options
+  if (parsed.network !== network) return { failed: `the proof is about ${parsed.network}, not ${network}` }
+  try {
+    const proven = provenOperations(parsed, options)
+    return isFailure(proven) ? proven : verified(proven, options)
+  } catch (error) {
+    if (error instanceof DecodeError) return { failed: error.message }
+    throw error
+  }
+}

@@ -12,7 +12,7 @@ export const USAGE = `usage: npm run simulate -- [--world 1|2] --seed N [--hours
 Runs worlds of whole nodes in virtual time, each from one number. A seed that fails prints its last events and how to
 run it again, and writes its plan and events to sim-N.ndjson. --trace shows all events. --double runs each seed twice,
 and compares. --first ends with the first seed that fails. --seeds runs those of a file before the others. --hours ends
-the faults after so many virtual hours, not after six. --shrink leaves out steps of a failing plan while it fails in the
+the faults after so many virtual hours, if that is before the end of the plan. --shrink leaves out steps of a failing plan while it fails in the
 same way, and writes sim-N.small.ndjson. --planted looks for bugs that it plants in copies of the build; --keep keeps the
 copies, in build/planted. --template DIRECTORY begins with the files of nodes that another process made.`
 

@@ -2,48 +2,90 @@ import * as Effect from "effect/Effect"
 import { mkdirSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
 import { mineAt } from "./actors/mining.ts"
+import { ownerActions } from "./actors/ownerActions.ts"
+import { nameOf, NAMES } from "./actors/owners.ts"
+import { settledTip } from "./holds/chains.ts"
 import { MINUTE, type Plan, type WorldNumber } from "./plan.ts"
 import { runPlan } from "./runWorld.ts"
-import type { Actor } from "./World.ts"
+import type { Actor, Property, World } from "./World.ts"
 import { nodesOf } from "./worlds.ts"
 
-/** Directories with which all seeds of a world begin: opening a new node costs more than the rest of its first hour. */
+/**
+ * Directories with which all seeds of a world begin: opening a new node costs more than the rest of its first hour. Each
+ * wallet has coins and names of different ages, so that names expire from the first blocks on.
+ */
 
-/** Blocks whose rewards can be spent, so that each wallet has coins; and those above them (COINBASE_MATURITY). */
-const BLOCKS = 112
+/** Blocks at which rewards can be spent (COINBASE_MATURITY), and all blocks. */
+const RICH = 106
+const BLOCKS = 150
 
-/** Virtual milliseconds between two of these blocks. */
-const SPACING = 1_000
+/** Blocks between two registrations, which begin at `RICH`, and when names are set a second time, the older ones first. */
+const APART = 3
+const SECOND = 138
+
+/** Virtual milliseconds between two blocks, before there are transactions and after. */
+const [EMPTY, FULL] = [1_000, 15_000]
 
 /** The clocks of this run are behind those of the seeds, so that its blocks are older. */
-const AGE = 20 * MINUTE
+const AGE = 30 * MINUTE
 
-const miner: Actor = {
-  name: "miner",
+/** Owners register all names in turn, a third of them for good, then set some of them again. */
+const wishesAt = (world: World, height: number): Effect.Effect<unknown, unknown> => {
+  const act = ownerActions(world)
+  const owner = (index: number): string => world.nodes[index % world.nodes.length]?.name ?? ""
+  const wish = (action: string, index: number, facts: { readonly value: string; readonly renew?: boolean }) => {
+    const given = { node: owner(index), name: nameOf(index), ...facts }
+    return act[action]?.({ arguments: given, random: () => 0 }) ?? Effect.void
+  }
+  const index = (height - RICH) / APART
+  if (Number.isInteger(index) && index >= 0 && index < NAMES) {
+    return wish("register", index, { value: "first", renew: index % 3 === 0 })
+  }
+  return height >= SECOND && height < SECOND + 3 ? wish("update", height - SECOND, { value: "second" }) : Effect.void
+}
+
+const builder: Actor = {
+  name: "builder",
   draw: () => [],
   act: (world) => ({
-    mine: () =>
-      Effect.forEach(Array.from({ length: BLOCKS }, (_, height) => height), (height) => {
-        const { name } = world.nodes[height % world.nodes.length] ?? { name: "" }
-        return Effect.zipRight(mineAt(world, name, { way: "generate", delay: 0 }), Effect.sleep(SPACING))
-      }, { discard: true })
+    build: () =>
+      Effect.forEach(Array.from({ length: BLOCKS }, (_, before) => before + 1), (height) =>
+        Effect.gen(function*() {
+          const { name } = world.nodes[height % world.nodes.length] ?? { name: "" }
+          yield* mineAt(world, name, { way: "generate", delay: 0 })
+          yield* Effect.sleep(height < RICH ? EMPTY : FULL / 2)
+          yield* wishesAt(world, height)
+          if (height >= RICH) yield* Effect.sleep(FULL / 2)
+        }).pipe(Effect.orDie), { discard: true })
+  })
+}
+
+const isComplete: Property = {
+  name: "the template is complete",
+  check: (world) => ({
+    atEnd: () =>
+      Effect.sync(() => {
+        const heights = world.nodes.map((node) => settledTip(node)?.height)
+        return heights.every((height) => height === BLOCKS) ? undefined : `the nodes are at ${heights.join(", ")}`
+      })
   })
 }
 
 /** Makes the directories of a world's nodes below `place`. Returns where they are. */
 export const makeTemplate = async (world: WorldNumber, place: string): Promise<string> => {
-  const until = MINUTE + BLOCKS * SPACING
+  const begin = MINUTE / 2
+  const until = begin + MINUTE + RICH * EMPTY + (BLOCKS - RICH) * FULL
   const plan: Plan = {
     seed: 0,
     world,
     nodes: nodesOf(world).map((node) => ({ ...node, offset: -AGE })),
-    steps: [{ id: "miner", at: MINUTE / 2, actor: "miner", action: "mine", arguments: {} }],
+    steps: [{ id: "builder", at: begin, actor: "builder", action: "build", arguments: {} }],
     until,
     healing: MINUTE
   }
   const keep = mkdtempSync(join(place, "svcd-template-"))
   for (const { name } of plan.nodes) mkdirSync(join(keep, name))
-  const { failure } = await runPlan(plan, { actors: [miner], properties: [] }, { place, keep })
+  const { failure } = await runPlan(plan, { actors: [builder], properties: [isComplete] }, { place, keep })
   if (failure !== undefined) throw new Error(`the template of world ${world} failed: ${failure.reason}`)
   return keep
 }

@@ -39,8 +39,12 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   }
 }
 
-const DISTURBED = 6 * HOUR
-const HEALING = 3 * HOUR
+/**
+ * Short, as a longer time would hold more idle loops: some 30 blocks, and all that the actors do. Healing is longer than
+ * a system keeps a connection without an answer.
+ */
+const DISTURBED = 45 * MINUTE
+const HEALING = 20 * MINUTE
 
 /** Parts per million by which a clock is fast or slow at most. */
 const DRIFT = 100

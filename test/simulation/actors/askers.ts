@@ -55,7 +55,7 @@ export const askers: Actor = {
   name: "askers",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: 2 * MINUTE, until }).map((at) => {
+    times(random, { mean: MINUTE / 3, until }).map((at) => {
       const node = oneOf(random, nodes).name
       return chance(random, 0.2)
         ? { at, action: "list", arguments: { node, limit: between(random, [1, 20]) } }

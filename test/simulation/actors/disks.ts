@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { HOUR, MINUTE } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { DiskFault } from "../virtual/SimDisk.ts"
 import type { Actor, World, WorldNode } from "../World.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
@@ -21,13 +21,13 @@ export const disks: Actor = {
   name: "disks",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { first: 10 * MINUTE, mean: 2 * HOUR, until }).map((at) => ({
+    times(random, { first: 2 * MINUTE, mean: 20 * MINUTE, until }).map((at) => ({
       at,
       action: "fault",
       arguments: {
         node: oneOf(random, nodes).name,
         fault: weighted(random, { slow: 4, full: 2, broken: 1 }),
-        lasting: between(random, [1_000, 20 * MINUTE])
+        lasting: between(random, [1_000, 5 * MINUTE])
       }
     })),
 

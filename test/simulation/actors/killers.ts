@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { HOUR, MINUTE } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
 
@@ -21,7 +21,7 @@ export const killers: Actor = {
   name: "killers",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { first: 5 * MINUTE, mean: HOUR, until }).flatMap((at) => {
+    times(random, { first: MINUTE, mean: 12 * MINUTE, until }).flatMap((at) => {
       const node = oneOf(random, nodes).name
       const down = chance(random, 0.3) ? 0 : between(random, [1, DOWN])
       const action = chance(random, 0.75) ? "kill" : "stop"

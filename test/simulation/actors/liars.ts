@@ -8,7 +8,7 @@ import type { Block } from "../../../src/protocol/block.ts"
 import { equal } from "../../../src/protocol/bytes.ts"
 import { ANYONE, buildBlock, type ChainEnd, makeCoinbase } from "../../support/regtest.ts"
 import { type Answer, type ScriptedPeer, scriptedPeer } from "../net/ScriptedPeer.ts"
-import { HOUR, MINUTE } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import { PEER_PORT } from "../SimNode.ts"
 import type { Act, Actor, World } from "../World.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
@@ -139,7 +139,7 @@ export const liars: Actor = {
   name: "liars",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: 40 * MINUTE, until: until - HOUR }).map((at) => ({
+    times(random, { mean: 7 * MINUTE, until: until - 5 * MINUTE }).map((at) => ({
       at,
       action: "lie",
       arguments: {
@@ -148,7 +148,7 @@ export const liars: Actor = {
         kind: weighted(random, WEIGHTS),
         blocks: between(random, [1, 60]),
         depth: between(random, [10, 100]),
-        lasting: between(random, [1_000, 30 * MINUTE])
+        lasting: between(random, [1_000, 5 * MINUTE])
       }
     })),
 

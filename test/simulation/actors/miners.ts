@@ -5,17 +5,17 @@ import type { Actor, World } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt, type MiningWay } from "./mining.ts"
 
-/** Between two blocks of the whole network, on average. */
-const SPACING = 9 * MINUTE
+/** Between two blocks of the whole network, on average: the seed decides how dense its world is. */
+const SPACING = [MINUTE, 2 * MINUTE] as const
 
 /** A miner returns its work this late at most, in milliseconds. */
-const LATE = 40_000
+const LATE = 20_000
 
 const wayOf = (text: string): MiningWay => text === "aux" || text === "template" ? text : "generate"
 
 /** Between two blocks after the faults: enough of them that registrations end, none in the last part. */
-const CALM = 6 * MINUTE
-const LAST_PART = 30 * MINUTE
+const CALM = 1.5 * MINUTE
+const LAST_PART = 6 * MINUTE
 
 /** Blocks in turn at each node, so that every branch is overtaken. They begin once the nodes have met again. */
 const calmly = (world: World) =>
@@ -38,7 +38,7 @@ export const miners: Actor = {
 
   draw: ({ nodes, random, until }) => {
     const shares = Object.fromEntries(nodes.map(({ name }) => [name, 0.1 + exponential(random, 1)]))
-    return times(random, { mean: SPACING, until }).map((at) => ({
+    return times(random, { mean: between(random, SPACING), until }).map((at) => ({
       at,
       action: "mine",
       arguments: {

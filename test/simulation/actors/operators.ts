@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { Random } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
-import { type Arguments, HOUR, MINUTE, type NodePlan } from "../plan.ts"
+import { type Arguments, MINUTE, type NodePlan } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { toldIn } from "./Told.ts"
@@ -69,7 +69,7 @@ const restore = (world: World, name: string) =>
 const WEIGHTS = { refuse: 3, restart: 3, backup: 2, restore: 1 } as const
 
 const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Arguments>> = {
-  refuse: (random) => ({ depth: between(random, [1, 12]), lasting: between(random, [1_000, 40 * MINUTE]) }),
+  refuse: (random) => ({ depth: between(random, [1, 12]), lasting: between(random, [1_000, 8 * MINUTE]) }),
   restart: (random) => ({ as: oneOf(random, Object.keys(RESTARTS)) }),
   backup: () => ({}),
   restore: () => ({})
@@ -83,7 +83,7 @@ export const operators: Actor = {
   name: "operators",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { first: 10 * MINUTE, mean: HOUR, until }).map((at) => {
+    times(random, { first: 2 * MINUTE, mean: 10 * MINUTE, until }).map((at) => {
       const action = weighted(random, WEIGHTS)
       return { at, action, arguments: { node: oneOf(random, nodes).name, ...WISHED[action](random) } }
     }),

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { bytesFrom } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { COIN } from "../../../src/protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { txidKey } from "../../../src/protocol/keys.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
@@ -91,6 +92,25 @@ const pay = (world: World, node: string, given: Act["arguments"]) =>
         ))
   )
 
+/** Outputs of a sweep: one coin alone would make the next payments wait for a block. */
+const PARTS = 4
+
+/** Spends all coins that can be spent now, among them the youngest block reward, for new ones of the same wallet. */
+const sweep = (world: World, node: string) =>
+  withWallet(world, node, ({ keys, payments, rules }) =>
+    Effect.gen(function*() {
+      const coins = payments.candidates({})
+      const part = Math.floor(coins.reduce((sum, { output }) => sum + output.value, 0) / PARTS)
+      if (part < COIN) return
+      const { script } = yield* keys.newAddress({ type: rules.addressType, label: "swept" })
+      const { transaction: { txid } } = yield* payments.pay({
+        inputs: coins.map(({ outpoint }) => ({ outpoint })),
+        outputs: Array.from({ length: PARTS }, () => ({ script, value: part })),
+        subtractFeeFrom: [0]
+      })
+      acknowledged(world, { node, what: "sweep", txid })
+    }))
+
 /** Replaces an own transaction that waits for a block. */
 const bump = (world: World, node: string, { random }: Act) =>
   withWallet(world, node, ({ ledger, payments }) => {
@@ -170,6 +190,7 @@ const ACTIONS = {
   update,
   transfer,
   pay: byArguments(pay),
+  sweep,
   cancel: byArguments(cancel),
   renewal: byArguments(setRenewal),
   lock: byArguments(lock),

@@ -6,10 +6,13 @@ import { between, chance, oneOf, times, weighted } from "./drawing.ts"
 import { ownerActions, type Wish } from "./ownerActions.ts"
 
 /** Few enough names that owners compete for them, and that names die and are registered again. */
-export const NAMES = 12
+export const NAMES = 8
 
 /** Between two wishes of all owners, on average. */
-const WISHES = 4 * MINUTE
+const WISHES = MINUTE / 2
+
+/** Chance that two owners register the same name at once. */
+const RACE = 0.4
 
 export const nameOf = (index: number): string => `d/name-${index}`
 
@@ -27,13 +30,14 @@ const NONE: Drawn = () => ({})
 
 /** What each wish says besides the owner's node. */
 const WISHED: Readonly<Record<Wish, Drawn>> = {
-  register: (random) => ({ name: anyName(random), value: valueOf(random), renew: chance(random, 0.6) }),
+  register: (random) => ({ name: anyName(random), value: valueOf(random), renew: chance(random, 0.4) }),
   update: (random) => ({ name: anyName(random), value: valueOf(random) }),
   transfer: (random, nodes) => ({ name: anyName(random), to: oneOf(random, nodes).name }),
   pay: (random, nodes) => ({ to: oneOf(random, nodes).name, amount: between(random, [COIN / 100, 3 * COIN]) }),
   cancel: (random) => ({ name: anyName(random) }),
   renewal: (random) => ({ name: anyName(random), on: chance(random, 0.7) }),
-  lock: (random) => ({ seconds: between(random, [1, 3_600]), renewalsOnly: chance(random, 0.4) }),
+  lock: (random) => ({ seconds: between(random, [1, 1_800]), renewalsOnly: chance(random, 0.4) }),
+  sweep: NONE,
   renew: NONE,
   bump: NONE,
   abandon: NONE,
@@ -41,22 +45,23 @@ const WISHED: Readonly<Record<Wish, Drawn>> = {
 }
 
 const WEIGHTS: Readonly<Record<Wish, number>> = {
-  register: 10,
-  update: 8,
+  register: 8,
+  update: 10,
   transfer: 3,
   pay: 5,
-  bump: 3,
-  renew: 2,
+  sweep: 2,
+  bump: 4,
+  renew: 1,
   renewal: 2,
   cancel: 1,
   abandon: 1,
   import: 0.5,
-  lock: 0.3
+  lock: 0.1
 }
 
 /**
- * Owners at each node register names that others want too, update, transfer and renew them, pay each other, bump fees,
- * cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
+ * Owners at each node register names that others want too, update, transfer and renew them, pay each other, join all of
+ * their coins, bump fees, cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
  * wallets.
  */
 export const owners: Actor = {
@@ -65,10 +70,12 @@ export const owners: Actor = {
   draw: ({ nodes, random, until }) => {
     const holders = nodes.filter(({ options }) => options.disableWallet !== true && options.sync !== "light")
     if (holders.length === 0) return []
-    return times(random, { mean: WISHES, until }).map((at) => {
+    return times(random, { mean: WISHES, until }).flatMap((at) => {
       const action = weighted(random, WEIGHTS)
       const node = oneOf(random, holders).name
-      return { at, action, arguments: { node, ...WISHED[action](random, holders) } }
+      const wish = { at, action, arguments: { node, ...WISHED[action](random, holders) } }
+      if (action !== "register" || !chance(random, RACE)) return [wish]
+      return [wish, { ...wish, arguments: { ...wish.arguments, node: oneOf(random, holders).name, value: "second" } }]
     })
   },
 

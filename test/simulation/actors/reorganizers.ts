@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
-import { HOUR } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
@@ -33,7 +33,7 @@ export const reorganizers: Actor = {
   name: "reorganizers",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: 2 * HOUR, until }).map((at) => ({
+    times(random, { mean: 12 * MINUTE, until }).map((at) => ({
       at,
       action: "overtake",
       arguments: {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { NameChange } from "../../../src/client/records.ts"
 import type { CursorUnusable } from "../../../src/names/errors.ts"
-import { HOUR, MINUTE } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { withClient } from "./clients.ts"
 import { between, chance, numberAt, textAt } from "./drawing.ts"
@@ -68,11 +68,11 @@ export const replicas: Actor = {
   draw: ({ nodes, random, until }) =>
     nodes.flatMap(({ name: node }) => {
       const rest = chance(random, 0.3) ? between(random, [10, 20_000]) : 0
-      const times = [between(random, [1_000, 20 * MINUTE])]
-      for (let at = times[0] ?? 0; at < until; at += between(random, [MINUTE, 2 * HOUR])) times.push(at)
+      const times = [between(random, [1_000, 4 * MINUTE])]
+      for (let at = times[0] ?? 0; at < until; at += between(random, [MINUTE, 20 * MINUTE])) times.push(at)
       // Each visit ends before the next one begins.
       return times.slice(1).map((at, i) => {
-        const lasting = Math.max(0, (times[i + 2] ?? until) - at - between(random, [1_000, 10 * MINUTE]))
+        const lasting = Math.max(0, (times[i + 2] ?? until) - at - between(random, [1_000, 2 * MINUTE]))
         return { at, action: "follow", arguments: { node, rest, lasting } }
       })
     }),

@@ -6,7 +6,7 @@ import * as Responder from "../../../src/dns/Responder.ts"
 import { readMessage } from "../../../src/dns/wire/message.ts"
 import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
 import { concat } from "../../../src/protocol/bytes.ts"
-import { HOUR, MINUTE } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { withClient } from "./clients.ts"
 import { between, numberAt, oneOf, textAt, times } from "./drawing.ts"
@@ -85,7 +85,7 @@ const asking = (world: World, node: string, random: Random) =>
         // A branch of the same height may have come between the two answers, but not twice.
         const again = first === undefined ? undefined : yield* asked
         if (again !== undefined) world.fail({ what: "DNS answer", reason: `${node} ${host}: ${again}` })
-        yield* Effect.sleep(exponential(random, MINUTE))
+        yield* Effect.sleep(exponential(random, MINUTE / 4))
       }
     }).pipe(Effect.scoped))
 
@@ -97,10 +97,10 @@ export const resolvers: Actor = {
   name: "resolvers",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: HOUR, until }).map((at) => ({
+    times(random, { mean: 8 * MINUTE, until }).map((at) => ({
       at,
       action: "ask",
-      arguments: { node: oneOf(random, nodes).name, lasting: between(random, [MINUTE, 2 * HOUR]) }
+      arguments: { node: oneOf(random, nodes).name, lasting: between(random, [MINUTE, 15 * MINUTE]) }
     })),
 
   act: (world) => ({

@@ -5,10 +5,10 @@ import type { Actor, World } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, textsAt, times, weighted } from "./drawing.ts"
 
 /** The longest fault of a link: long enough that connections are given up, and that branches grow on both sides. */
-const LONGEST = 90 * MINUTE
+const LONGEST = 15 * MINUTE
 
 const lasting = (random: Random): number =>
-  chance(random, 0.5) ? between(random, [1_000, 2 * MINUTE]) : between(random, [2 * MINUTE, LONGEST])
+  chance(random, 0.5) ? between(random, [1_000, MINUTE]) : between(random, [MINUTE, LONGEST])
 
 const hostsOf = (nodes: ReadonlyArray<NodePlan>): ReadonlyArray<string> => nodes.map(({ host }) => host)
 
@@ -41,17 +41,15 @@ const reset = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): Read
   { at, action: "reset", arguments: { host: oneOf(random, nodes).host, other: oneOf(random, nodes).host } }
 ]
 
-/** Slow enough that blocks take minutes, and that buffers fill. */
-const slow = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): ReadonlyArray<DrawnStep> => [{
-  at,
-  action: "slow",
-  arguments: {
-    from: oneOf(random, nodes).host,
-    to: oneOf(random, nodes).host,
-    bandwidth: between(random, [50, 5_000]),
-    lasting: lasting(random)
-  }
-}]
+/** Slow enough that blocks take minutes, and that buffers fill. Some connections break with what is on its way. */
+const slow = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): ReadonlyArray<DrawnStep> => {
+  const [from, to] = shuffled(random, hostsOf(nodes))
+  if (from === undefined || to === undefined) return []
+  const time = lasting(random)
+  const slowed = { at, action: "slow", arguments: { from, to, bandwidth: between(random, [50, 5_000]), lasting: time } }
+  if (!chance(random, 0.5)) return [slowed]
+  return [slowed, { at: at + between(random, [1_000, time]), action: "reset", arguments: { host: from, other: to } }]
+}
 
 const FAULTS = { partition, swizzle, reset, slow } as const
 
@@ -70,7 +68,7 @@ export const weather: Actor = {
   name: "weather",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: 50 * MINUTE, until }).flatMap((at) => {
+    times(random, { mean: 6 * MINUTE, until }).flatMap((at) => {
       const fault = weighted(random, { partition: 4, swizzle: 2, reset: 3, slow: 2 })
       return FAULTS[fault](random, at, nodes)
     }),

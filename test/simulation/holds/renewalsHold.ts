@@ -3,14 +3,15 @@ import { binaryString } from "../../../src/protocol/bytes.ts"
 import { nameKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
-import { HOUR } from "../plan.ts"
+import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, firstWalletFault, settledTip } from "./chains.ts"
 import type { ModelState } from "./ReplayModel.ts"
 
-/** The blocks of a name's life, and the last of them, in which the wallet must have had an hour. */
+/** The blocks of a name's life, and the last of them, in which the wallet renews it if it has the time. */
 const LIFE = 30
-const LAST = 10
+const LAST = 3
+const ENOUGH_TIME = 2 * MINUTE
 
 /** Coins that pay any renewal. */
 const ENOUGH = COIN / 10
@@ -57,7 +58,7 @@ class Renewals {
         continue
       }
       this.watched.delete(key)
-      if (before?.life === node.life && before.height === updated && this.world.now() - before.since >= HOUR) {
+      if (before?.life === node.life && before.height === updated && this.world.now() - before.since >= ENOUGH_TIME) {
         return `${nameField(name)} of height ${updated} was not renewed until height ${height}`
       }
     }

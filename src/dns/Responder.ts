@@ -215,7 +215,7 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
         const answer = chaosAnswer(query.question, { version, serverId, sync })
         if (answer === undefined) return bare(query, "REFUSED")
         const parts = { rcode: "NOERROR", authoritative: true, answer, authority: [], additional: [] } as const
-        return { rcode: parts.rcode, body: answerBody(query, parts, undefined).body }
+        return { rcode: parts.rcode, body: answerBody(query, parts, { signer: undefined }).body }
       })
 
     const ofZone = (zone: ServedZone, query: DnsQuery, client: DnsClient) =>
@@ -234,7 +234,7 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
         body: answerBody(
           query,
           { ...answer, authoritative: answer.authoritative && !isForeign },
-          answers.signerFor(query)
+          { signer: answers.signerFor(query) }
         ).body,
         error: cutError(answer.isCut)
       }))

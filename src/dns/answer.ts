@@ -63,6 +63,26 @@ const ANY_HINFO: ServerRecord = { type: "HINFO", cpu: "RFC8482", os: "" }
 /** A label below the apex is too short for what `Existing` needs them for. */
 const NOTHING_BELOW: ReadonlyMap<string, ZoneNode> = new Map()
 
+/** What all answers at one serial have in common. */
+interface ApexFacts {
+  readonly existing: Existing
+  readonly deny: ReturnType<typeof denials>
+}
+
+const factsByApex = new WeakMap<Apex, ApexFacts>()
+
+const factsOf = (apex: Apex): ApexFacts => {
+  const known = factsByApex.get(apex)
+  if (known !== undefined) return known
+  const { origin } = apex
+  const facts = {
+    existing: { name: origin, types: apexTypes(apex), below: NOTHING_BELOW },
+    deny: denials(origin)
+  }
+  factsByApex.set(apex, facts)
+  return facts
+}
+
 /** An answer in the making. */
 interface Draft {
   rcode: Rcode
@@ -234,7 +254,7 @@ function* addName(lookup: Lookup): Generator<string, WireName | undefined, Domai
   const depth = labelCount(apex.origin) + 1
   const labels = wireLabels(name)
   const label = labels[labels.length - depth]
-  const existing = { name: apex.origin, types: apexTypes(apex), below: NOTHING_BELOW }
+  const { existing } = factsOf(apex)
   if (label === undefined) return addHeld(lookup, { existing, sets: apexSets(apex), standsIn: undefined })
   if (apex.ownHosts && label === OWN_LABEL) {
     const own = { ...lookup, ttl: SECONDS.ownHosts }
@@ -267,7 +287,7 @@ export function* answerOf(apex: Apex, question: Question, choices: AnswerChoices
   if (!isAtOrBelow(question.name, apex.origin)) {
     return { ...draft, rcode: "REFUSED", authoritative: false, sources: [] }
   }
-  const deny = denials(apex.origin)
+  const { deny } = factsOf(apex)
   const seen = new Set<WireName>()
   for (let name: WireName | undefined = question.name; name !== undefined && seen.size <= MOST_STEPS;) {
     seen.add(name)

@@ -17,6 +17,7 @@ export type ServerRecord =
     readonly minimum: number
   }
   | { readonly type: "DNSKEY"; readonly flags: number; readonly algorithm: number; readonly key: Bytes }
+  /** The types in ascending order. */
   | { readonly type: "NSEC"; readonly next: WireName; readonly types: ReadonlyArray<number> }
   | {
     readonly type: "RRSIG"
@@ -45,4 +46,6 @@ export interface RecordSet {
   readonly signs: boolean
   /** The wildcard that the set comes from; its signature is that of the wildcard (RFC 4035, section 5.3.2). */
   readonly wildcard?: WireName
+  /** Whether this object is in the answers to many questions: its signatures are then remembered with it. */
+  readonly isShared?: boolean
 }

@@ -106,11 +106,16 @@ const signed = (sets: ReadonlyArray<RecordSet>, signer: ZoneSigner | undefined):
 
 const soaWriter = new WireWriter()
 
+/** The end of a negative answer, and the records in it. */
+export interface SoaTail {
+  readonly bytes: Bytes
+  readonly count: number
+}
+
+const NO_TAIL: SoaTail = { bytes: EMPTY, count: 0 }
+
 /** SOA with its signatures as bytes that do not depend on what is before them. */
-export const soaTail = (
-  soa: RecordSet,
-  signer: ZoneSigner | undefined
-): { readonly bytes: Bytes; readonly count: number } => {
+export const soaTail = (soa: RecordSet, signer: ZoneSigner | undefined): SoaTail => {
   soaWriter.clear()
   let count = 0
   for (const set of signed([soa], signer)) {
@@ -125,14 +130,20 @@ export const soaTail = (
   return { bytes: soaWriter.toBytes(), count }
 }
 
-/** A whole answer of the zone, with SOA at its end where it is a negative one, so that the serial can be renewed there. */
+/**
+ * A whole answer of the zone, with SOA at its end where it is a negative one, so that the serial can be renewed there.
+ * `tailOf`: the tail for its SOA, if it is known.
+ */
 export const answerBody = (
   query: AskedBytes,
   { additional, answer, authoritative, authority, rcode }: Omit<DnsAnswer, "isCut" | "outside" | "sources">,
-  signer: ZoneSigner | undefined
+  { signer, tailOf = (soa) => soaTail(soa, signer) }: {
+    readonly signer: ZoneSigner | undefined
+    readonly tailOf?: (soa: RecordSet) => SoaTail
+  }
 ): { readonly body: ResponseBody; readonly soaBytes: number } => {
   const soa = authority.find(({ type }) => type === TYPE_NUMBERS.SOA)
-  const tail = soa === undefined ? { bytes: EMPTY, count: 0 } : soaTail(soa, signer)
+  const tail = soa === undefined ? NO_TAIL : tailOf(soa)
   const body = writeResponse({
     query,
     flags: authoritative ? FLAGS.AA : 0,

@@ -4,7 +4,6 @@ import { LightPart } from "../light/LightPart.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import { NameDb } from "../names/NameDb.ts"
-import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../values/records.ts"
 import type { AnswerChoices, DnsAnswer } from "./answer.ts"
 import { AnswerCache, type KeptAnswer } from "./AnswerCache.ts"
@@ -12,7 +11,7 @@ import type { DnsClient } from "./exchange.ts"
 import type { DnsCounters, ForwardOptions, ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
-import { answerBody, soaTail } from "./reply.ts"
+import { answerBody, type SoaTail, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
 import { type Apex, makeApex, SECONDS, soaSet } from "./zone/apex.ts"
@@ -111,26 +110,25 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       minimalAny: transport === "udp"
     })
 
-    /** SOA of negative answers with the serial of now, by zone and whether it is signed. */
-    const tails = new Map<string, { readonly serial: number; readonly bytes: Bytes }>()
+    /** SOA of negative answers, signed or not, by apex, which is another one with each serial and each set of keys. */
+    const tails = { plain: new WeakMap<Apex, SoaTail>(), signed: new WeakMap<Apex, SoaTail>() }
 
-    const tailFor = (query: DnsQuery, serial: number): Bytes => {
-      const zone = zoneOf(query.question.name)
-      if (zone === undefined) return EMPTY
-      const own = wantsProof(query) ? zone.signer : undefined
-      const place = `${own === undefined ? "" : "signed "}${zone.origin}`
-      const known = tails.get(place)
-      if (known?.serial === serial) return known.bytes
-      const { bytes } = soaTail(soaSet(zone.apex(), SECONDS.negative), own)
-      tails.set(place, { serial, bytes })
-      return bytes
+    const tailAt = (apex: Apex, own: ZoneSigner | undefined): SoaTail => {
+      const kept = own === undefined ? tails.plain : tails.signed
+      const known = kept.get(apex)
+      if (known !== undefined) return known
+      const made = soaTail(soaSet(apex, SECONDS.negative), own)
+      kept.set(apex, made)
+      return made
     }
 
     /** The serial of a negative answer is that of now: secondaries and tests compare it. */
     const renewed = (query: DnsQuery, kept: KeptAnswer): KeptAnswer | undefined => {
       const serial = options.serial()
       if (kept.soaBytes === 0 || kept.soaSerial === serial) return kept
-      const tail = tailFor(query, serial)
+      const zone = zoneOf(query.question.name)
+      if (zone === undefined) return undefined
+      const tail = tailAt(zone.apex(), wantsProof(query) ? zone.signer : undefined).bytes
       if (tail.length !== kept.soaBytes) return undefined
       kept.body.bytes.set(tail, kept.body.bytes.length - tail.length)
       kept.soaSerial = serial
@@ -141,7 +139,6 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       const now = signer?.generation()
       if (now !== generation) {
         generation = now
-        tails.clear()
         cache.clear(watch.moment())
       }
       return watch.moment()
@@ -165,7 +162,8 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       { asked: { apex, choices, question }, moment, query, zone }: ZoneWork,
       { answer, denies, from, to }: DatedAnswer
     ): KeptAnswer => {
-      const { body, soaBytes } = answerBody(query, answer, choices.proof ? zone.signer : undefined)
+      const own = choices.proof ? zone.signer : undefined
+      const { body, soaBytes } = answerBody(query, answer, { signer: own, tailOf: () => tailAt(apex, own) })
       const found: KeptAnswer = {
         body,
         rcode: answer.rcode,

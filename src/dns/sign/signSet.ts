@@ -3,7 +3,7 @@ import { compare, equal } from "../../protocol/bytes.ts"
 import type { DnsRecord, RecordSet, ServerRecord } from "../records.ts"
 import { CLASSES } from "../wire/codes.ts"
 import { firstLabel, labelCount, type WireName } from "../wire/name.ts"
-import { canonicalData, writeSignatureHead } from "../wire/recordData.ts"
+import { canonicalData, writeRecordData, writeSignatureHead } from "../wire/recordData.ts"
 import { WireWriter } from "../wire/WireWriter.ts"
 import { ALGORITHM, type ZoneKey } from "./zoneKey.ts"
 
@@ -17,22 +17,33 @@ export const VALID_SECONDS = 14 * 86_400
 const signedLabels = (name: WireName): number => labelCount(name) - (firstLabel(name) === "*" ? 1 : 0)
 
 const sortedData = (records: ReadonlyArray<DnsRecord>): ReadonlyArray<Uint8Array> => {
-  const [only, ...more] = records.map(canonicalData)
-  if (only === undefined || more.length === 0) return only === undefined ? [] : [only]
-  const sorted = [only, ...more].sort(compare)
+  const sorted = records.map(canonicalData).sort(compare)
   return sorted.filter((data, i) => i === 0 || !equal(data, sorted[i - 1] ?? data))
 }
 
 const body = new WireWriter()
 
+/** The only record of a set, as most are: nothing to sort, so nothing to copy. */
+const writeOnly = ({ owner, ttl, type, wildcard = owner }: RecordSet, record: DnsRecord): void => {
+  body.binary(wildcard).u16(type).u16(CLASSES.IN).u32(ttl).u16(0)
+  const start = body.size
+  writeRecordData(body, record)
+  body.setU16(start - 2, body.size - start)
+}
+
 /**
  * The records in canonical form (RFC 4034, section 6.3), under the name of their wildcard if they come from one: what is
  * signed behind the head of the signature. A view, valid until the next call.
  */
-export const canonicalSet = ({ owner, records, ttl, type, wildcard = owner }: RecordSet): Uint8Array => {
+export const canonicalSet = (set: RecordSet): Uint8Array => {
   body.clear()
-  for (const data of sortedData(records)) {
-    body.binary(wildcard).u16(type).u16(CLASSES.IN).u32(ttl).u16(data.length).bytes(data)
+  const { owner, records, ttl, type, wildcard = owner } = set
+  const [first] = records
+  if (first !== undefined && records.length === 1) writeOnly(set, first)
+  else {
+    for (const data of sortedData(records)) {
+      body.binary(wildcard).u16(type).u16(CLASSES.IN).u32(ttl).u16(data.length).bytes(data)
+    }
   }
   return body.written()
 }

@@ -59,6 +59,7 @@ const planAt = (keys: ReadonlyArray<ZoneKey>, zone: WireName, now: number): KeyP
  */
 export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOptions): ZoneSigner => {
   const cache = new SignatureCache(CACHE_BYTES)
+  let shared = new WeakMap<RecordSet, RecordSet>()
   let plan = planAt(keys(), zone, readTime())
   let generation = 0
 
@@ -66,12 +67,12 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
     if (plan.from === keys() && now < plan.until && now >= plan.start) return plan
     plan = planAt(keys(), zone, now)
     generation += 1
+    shared = new WeakMap()
     return plan
   }
 
-  const signatures = (set: RecordSet): RecordSet => {
-    const now = readTime()
-    const { keySigners, signers } = planNow(now)
+  const signaturesAt = (set: RecordSet, now: number): RecordSet => {
+    const { keySigners, signers } = plan
     const canonical = canonicalSet(set)
     const signed = binaryString(canonical)
     const records = (set.type === TYPE_NUMBERS.DNSKEY ? keySigners : signers).map((signer): RrsigRecord => {
@@ -84,6 +85,16 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
       return signature
     })
     return { owner: set.owner, type: TYPE_NUMBERS.RRSIG, ttl: set.ttl, records, signs: false }
+  }
+
+  const signatures = (set: RecordSet): RecordSet => {
+    const now = readTime()
+    planNow(now)
+    const known = set.isShared === true ? shared.get(set) : undefined
+    if (known !== undefined) return known
+    const signed = signaturesAt(set, now)
+    if (set.isShared === true) shared.set(set, signed)
+    return signed
   }
 
   const generationNow = (): number => {

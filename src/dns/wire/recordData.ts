@@ -6,20 +6,20 @@ import { WireWriter } from "./WireWriter.ts"
 /** DNSKEY, protocol: the only value (RFC 4034, section 2.1.2). */
 const DNSSEC_PROTOCOL = 3
 
-/** Types that a node has, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). */
+/** Types that a node has, in ascending order, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). */
 const writeTypes = (writer: WireWriter, types: ReadonlyArray<number>): void => {
-  const sorted = [...types].sort((a, b) => a - b)
-  for (let first = 0; first < sorted.length;) {
-    const window = (sorted[first] ?? 0) >>> 8
-    const bitmap = new Uint8Array(32)
-    let length = 0
-    for (; first < sorted.length && (sorted[first] ?? 0) >>> 8 === window; first++) {
-      const type = sorted[first] ?? 0
-      const place = (type & 0xff) >>> 3
-      bitmap[place] = (bitmap[place] ?? 0) | 0x80 >>> (type & 7)
-      length = place + 1
+  const typeAt = (index: number): number => types[index] ?? 0
+  for (let at = 0; at < types.length;) {
+    const window = typeAt(at) >>> 8
+    let end = at
+    while (end < types.length && typeAt(end) >>> 8 === window) end++
+    const last = (typeAt(end - 1) & 0xff) >>> 3
+    writer.u8(window).u8(last + 1)
+    for (let octet = 0; octet <= last; octet++) {
+      let bits = 0
+      for (; at < end && (typeAt(at) & 0xff) >>> 3 === octet; at++) bits |= 0x80 >>> (typeAt(at) & 7)
+      writer.u8(bits)
     }
-    writer.u8(window).u8(length).bytes(bitmap.subarray(0, length))
   }
 }
 

@@ -16,11 +16,14 @@ interface Link extends NsecSpan {
   readonly types: ReadonlyArray<number>
 }
 
+const withOwn = (types: ReadonlyArray<number>): ReadonlyArray<number> =>
+  types.length === 0 ? OWN_TYPES : [...types, ...OWN_TYPES].toSorted((a, b) => a - b)
+
 const nsec = ({ next, owner, types }: Link): RecordSet => ({
   owner,
   type: TYPE_NUMBERS.NSEC,
   ttl: SECONDS.negative,
-  records: [{ type: "NSEC", next, types: [...types, ...OWN_TYPES].toSorted((a, b) => a - b) }],
+  records: [{ type: "NSEC", next, types: withOwn(types) }],
   signs: true
 })
 
@@ -35,12 +38,19 @@ const typesBeside = (name: WireName, { below, name: encloser, types }: Existing)
 const isBefore = (name: WireName, next: WireName, origin: WireName): boolean =>
   next === origin || compareWireNames(name, next) < 0
 
-/** Both, or one over all that they cover if they overlap. */
-const joined = ([a, b]: readonly [NsecSpan, NsecSpan], origin: WireName): ReadonlyArray<NsecSpan> => {
-  if (!isBefore(a.owner, b.next, origin) || !isBefore(b.owner, a.next, origin)) return [a, b]
+/** One over all that both cover; `undefined` if they do not overlap. */
+const joined = ([a, b]: readonly [NsecSpan, NsecSpan], origin: WireName): NsecSpan | undefined => {
+  if (!isBefore(a.owner, b.next, origin) || !isBefore(b.owner, a.next, origin)) return undefined
   const { owner } = compareWireNames(a.owner, b.owner) <= 0 ? a : b
   const { next } = a.next === origin || !isBefore(a.next, b.next, origin) ? a : b
-  return [{ owner, next }]
+  return { owner, next }
+}
+
+/** The NSEC around the wildcard of an encloser. */
+interface WildcardDenial {
+  readonly encloser: Existing
+  readonly span: NsecSpan
+  readonly set: RecordSet
 }
 
 /** Proofs for a zone with this origin. */
@@ -51,6 +61,17 @@ export const denials = (origin: WireName) => {
     nsec({ owner, next, types: typesBeside(owner, encloser) })
 
   const over = ({ encloser, name }: Absent): RecordSet => between(nsecAround(name, origin), encloser)
+
+  /** That of the apex is in the answer for each name that does not exist. */
+  let ofApex: WildcardDenial | undefined
+  const besides = (wildcard: WireName, encloser: Existing): WildcardDenial => {
+    if (ofApex?.encloser === encloser) return ofApex
+    const span = nsecAround(wildcard, origin)
+    const isShared = encloser.name === origin
+    const made = { encloser, span, set: { ...between(span, encloser), isShared } }
+    if (isShared) ofApex = made
+    return made
+  }
 
   return {
     /** At a name: it has no other types. */
@@ -65,8 +86,10 @@ export const denials = (origin: WireName) => {
     without: ({ encloser, name }: Absent): ReadonlyArray<RecordSet> => {
       const wildcard = childName("*", encloser.name)
       const first = nsecAround(name, origin)
-      const second = wildcard === undefined || wildcard === name ? first : nsecAround(wildcard, origin)
-      return joined([first, second], origin).map((span) => between(span, encloser))
+      if (wildcard === undefined || wildcard === name) return [between(first, encloser)]
+      const second = besides(wildcard, encloser)
+      const both = joined([first, second.span], origin)
+      return both === undefined ? [between(first, encloser), second.set] : [between(both, encloser)]
     }
   }
 }

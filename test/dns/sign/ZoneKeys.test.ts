@@ -97,6 +97,18 @@ describe("signatures", () => {
     assert.strictEqual(state.made, 2)
   })
 
+  it("of a shared set are those of any other, and follow the keys", () => {
+    const { signer, state } = signerAt([keyMade(0)], 100)
+    const shared = { ...set, isShared: true }
+    const first = signer.signatures(shared)
+    assert.strictEqual(signer.signatures(shared), first)
+    assert.deepStrictEqual(first, signer.signatures(set))
+    const [next] = (state.keys = [keyMade(1)])
+    assert.deepStrictEqual(tagsOf(signer.signatures(shared).records), next && [keyTag(dnskeyOf(next))])
+    state.now += 8 * DAY
+    assert.notDeepEqual(signer.signatures(shared), first)
+  })
+
   it("are other ones for other data, TTLs and owners, and the same for records in another order", () => {
     const { signer, state } = signerAt([keyMade(0)], 100)
     const two = { ...set, records: [...set.records, { type: "TXT" as const, strings: [Uint8Array.of(2)] }] }

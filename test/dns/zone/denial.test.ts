@@ -62,6 +62,18 @@ describe("the proof that neither a name nor the wildcard beside it exists", () =
     assert.lengthOf(proofOf("none", ORIGIN), 2)
   })
 
+  it("has one and the same NSEC around the wildcard of the apex, while the types of the apex stay", () => {
+    const wildcardOf = (label: string, encloser: ReturnType<typeof existing>) =>
+      deny.without({ name: childName(label, encloser.name) ?? assert.fail(label), encloser })[1]
+    const apex = existing(ORIGIN)
+    const first = wildcardOf("none", apex)
+    assert.isTrue(first?.isShared)
+    assert.strictEqual(wildcardOf("other", apex), first)
+    const other = wildcardOf("none", { ...apex, name: wireName("a.bit") })
+    assert.deepStrictEqual([other?.isShared, other?.owner], [false, wireName(")\\255.a.bit")])
+    assert.notStrictEqual(wildcardOf("none", existing(ORIGIN)), first)
+  })
+
   // A validator takes what a question has in common with either end for names that exist (RFC 4035, section 5.4).
   it("has no end at or below the name or the wildcard", () => {
     fc.assert(

@@ -28,6 +28,7 @@ import {
   updated
 } from "../support/lightNode.ts"
 import { makeWorld } from "../support/lightWorld.ts"
+import { simulated } from "../support/simulated.ts"
 
 const BLOCKS = blocksOf("regtest-names/blocks.dat")
 
@@ -36,7 +37,7 @@ const namesAt = (tip: number): ReadonlyMap<string, string> => namesOf(BLOCKS.sli
 const test = (
   name: string,
   use: (directory: string) => Effect.Effect<void, unknown, never>
-) => it.scopedLive(name, () => Effect.flatMap(temporaryDirectory, use), 60_000)
+) => simulated(name, () => Effect.flatMap(temporaryDirectory, use))
 
 const run = (
   directory: string,

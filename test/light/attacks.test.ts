@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope, TestClock } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { eventually } from "../support/eventually.ts"
@@ -9,12 +9,12 @@ import {
   names,
   namesOf,
   nextBlock,
-  pass,
   passUntil,
   registered,
   until,
   updated
 } from "../support/lightNode.ts"
+import { pass, simulated } from "../support/simulated.ts"
 import { ANCHORED, attack, extended, GENESIS, MAIN, type Stage, staged, STOLEN } from "./lightStage.ts"
 
 /**
@@ -38,17 +38,12 @@ const TRUTH = namesOf(MAIN)
 
 const timeOf = (blocks: ReadonlyArray<Block>): number => blocks.at(-1)?.header.time ?? 0
 
-/** An attack that takes long: its time is the test clock's, which starts five minutes after the last block. */
+/** An attack whose time begins five minutes after the last block. */
 const slowAttack = (
   name: string,
   use: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>,
   { now = timeOf(MAIN) + 300, ...options }: LightNodeOptions & { readonly now?: number } = {}
-) =>
-  it.scoped(
-    name,
-    () => Effect.zipRight(TestClock.setTime(1_000 * now), staged(use, { params: ANCHORED, ...options })),
-    120_000
-  )
+) => simulated(name, () => staged(use, { params: ANCHORED, ...options }), { now: 1_000 * now })
 
 const DAY = 86_400
 
@@ -178,7 +173,7 @@ describe("attacks on a light node", () => {
       assert.isAtMost(waited, 60_000)
       yield* isTrue(stage)
       // A block that does not come for long may have any name.
-      yield* pass(115_000, 5_000)
+      yield* pass(115_000)
       assert.strictEqual((yield* client.resolveName("d/open")).value, "second")
       yield* saysNothing(stage, "d/never")
     }), { now: timeOf(MAIN) + 490 })
@@ -247,7 +242,7 @@ describe("attacks on a light node", () => {
       const peer = yield* connect(MINED)
       yield* passUntil("the window", () => isFilled(light))
       assert.isTrue((yield* client.freshness).synced)
-      yield* pass(20_000, 1_000)
+      yield* pass(20_000)
       assert.isFalse((yield* client.freshness).synced)
       yield* saysNothing(stage, "d/never")
       const next = nextBlock(MINED, { time: timeOf(MINED) + 300 })

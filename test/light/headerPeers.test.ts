@@ -1,11 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule, type Scope, TestClock } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schedule, type Scope } from "effect"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { type FakePeer, ServedBlocks } from "../network/sync/fakePeers.ts"
 import { temporaryDirectory } from "../support/chain.ts"
-import { following, grown, type LightService, onLight, pass, passUntil } from "../support/lightNode.ts"
+import { following, grown, type LightService, onLight, passUntil } from "../support/lightNode.ts"
+import { pass, simulated } from "../support/simulated.ts"
 
 const ANCHOR = 100
 
@@ -38,15 +39,12 @@ const delivers = (peer: FakePeer, bytes: number) =>
 const test = (
   name: string,
   use: (light: LightService) => Effect.Effect<void, never, Scope.Scope>,
-  params: ConsensusParams = ANCHORED
+  { now = NOW, params = ANCHORED }: { readonly params?: ConsensusParams; readonly now?: number } = {}
 ) =>
-  it.scoped(
+  simulated(
     name,
-    () =>
-      Effect.zipRight(
-        TestClock.setTime(NOW),
-        Effect.flatMap(temporaryDirectory, (directory) => onLight(directory, use, { params }))
-      )
+    () => Effect.flatMap(temporaryDirectory, (directory) => onLight(directory, use, { params })),
+    { now }
   )
 
 describe("header peers of a light node", () => {
@@ -54,7 +52,6 @@ describe("header peers of a light node", () => {
     "answers nothing while the headers of a second peer are on their way, for three seconds",
     (light) =>
       Effect.gen(function*() {
-        yield* TestClock.setTime(1_000 * (blockAt(4_500).header.time + 600))
         const { connect } = yield* following(light)
         yield* connect(new ServedBlocks(BLOCKS.slice(0, 4_000)))
         yield* connect(new ServedBlocks(BLOCKS), { headers: false })
@@ -68,7 +65,7 @@ describe("header peers of a light node", () => {
         yield* pass(4_000)
         assert.strictEqual(yield* phase, "ready")
       }),
-    regtestParams
+    { params: regtestParams, now: 1_000 * (blockAt(4_500).header.time + 600) }
   )
 
   test("asks a second peer when the first one is silent", (light) =>
@@ -130,7 +127,7 @@ describe("presync of a light node", () => {
       )
       assert.isAtLeast(starts.length, 2)
       assert.strictEqual(tree.count(), 4_500 - ANCHOR + 1)
-    }), minimum)
+    }), { params: minimum })
 
   test(
     "walks headers between two anchors once: the hash of the last one fixes them",
@@ -143,8 +140,10 @@ describe("presync of a light node", () => {
         assert.lengthOf(new Set(asked), asked.length)
       }),
     {
-      ...minimum,
-      anchors: [...anchors, { height: 3_000, hash: blockAt(3_000).hash, chainwork: workAt(3_000) }]
+      params: {
+        ...minimum,
+        anchors: [...anchors, { height: 3_000, hash: blockAt(3_000).hash, chainwork: workAt(3_000) }]
+      }
     }
   )
 
@@ -157,5 +156,5 @@ describe("presync of a light node", () => {
       assert.strictEqual(light.chain.tree.count(), 1)
       yield* connect(new ServedBlocks(BLOCKS))
       yield* passUntil("all headers", () => headersOf(light) === 4_500)
-    }), { ...regtestParams, minimumChainWork: workAt(3_000) })
+    }), { params: { ...regtestParams, minimumChainWork: workAt(3_000) } })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, type Scope } from "effect"
 import { Chain } from "../../src/chain/Chain.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
@@ -16,6 +16,7 @@ import { eventually } from "../support/eventually.ts"
 import { GENESIS_BLOCK } from "../support/lightChain.ts"
 import { following, grown, type LightService, nextBlock, onLight } from "../support/lightNode.ts"
 import { minimalAuxpow } from "../support/regtest.ts"
+import { simulated } from "../support/simulated.ts"
 
 /** The work of a chain of regtest: two hashes a block. */
 const workAt = (height: number): bigint => 2n * BigInt(height + 1)
@@ -113,7 +114,7 @@ const withHeaders = (
 
 const bestHeight = ({ tree }: Pick<Whole, "tree">): number => tree.height(tree.best())
 
-const test = (name: string, use: () => Effect.Effect<void, unknown, Scope.Scope>) => it.scopedLive(name, use, 60_000)
+const test = (name: string, use: () => Effect.Effect<void, unknown, Scope.Scope>) => simulated(name, use)
 
 describe("headers of a light start for the whole chain", () => {
   test("are given once the whole chain has the anchor, and peers are asked for no more of them", () =>

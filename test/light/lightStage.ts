@@ -1,4 +1,3 @@
-import { it } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { NameClient } from "../../src/client/NameClient.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
@@ -20,6 +19,7 @@ import {
 } from "../support/lightNode.ts"
 import { noPeers } from "../support/peers.ts"
 import { saltOf } from "../support/regtest.ts"
+import { simulated } from "../support/simulated.ts"
 
 /** A chain with names, and a light node that gets it from peers which follow a script. */
 
@@ -100,4 +100,4 @@ export const attack = (
   name: string,
   use: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>,
   params: ConsensusParams = ANCHORED
-) => it.scopedLive(name, () => staged(use, { params }), 120_000)
+) => simulated(name, () => staged(use, { params }))

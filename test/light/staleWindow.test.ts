@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Logger, type Scope, TestClock } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, type Scope } from "effect"
 import { NameClient } from "../../src/client/NameClient.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { Light } from "../../src/light/Light.ts"
@@ -14,13 +14,13 @@ import {
   type LightService,
   nextBlock,
   onLight,
-  pass,
   passUntil,
   registered,
   until,
   updated
 } from "../support/lightNode.ts"
 import { noPeers } from "../support/peers.ts"
+import { pass, simulated } from "../support/simulated.ts"
 
 /** A window that is older than what its node knows of the chain gives no answers. */
 
@@ -53,7 +53,7 @@ const onNode = (
 ) => Effect.flatMap(temporaryDirectory, (directory) => onLight(directory, use, options))
 
 describe("a window that is not up to date", () => {
-  it.scopedLive(
+  simulated(
     "does not answer while more than six newer blocks are missing",
     () =>
       onNode((light) =>
@@ -79,29 +79,25 @@ describe("a window that is not up to date", () => {
           yield* until(light, TIP)
           assert.strictEqual(yield* answer, "new")
         })
-      ),
-    60_000
+      )
   )
 
   const mining: ConsensusParams = { ...regtestParams, noRetargeting: false, retargetInterval: 100_000 }
   const timeOf = (height: number): number => BLOCKS[height]?.header.time ?? 0
 
-  it.scoped("does not answer a day after its last block", () =>
-    Effect.zipRight(
-      TestClock.setTime(1_000 * (timeOf(OLD_TIP) + 300)),
-      onNode((light) =>
-        Effect.gen(function*() {
-          const { connect } = yield* following(light)
-          const answer = yield* answerOf(light)
-          yield* connect(served(OLD_TIP))
-          yield* passUntil("the window", () => Effect.runSync(light.progress).phase === "ready")
-          assert.strictEqual(yield* answer, "old")
-          yield* pass(20_000, 1_000)
-          assert.strictEqual(yield* answer, "NotSynced")
-        }), { params: mining, maxTipAge: 310 })
-    ), 60_000)
+  simulated("does not answer a day after its last block", () =>
+    onNode((light) =>
+      Effect.gen(function*() {
+        const { connect } = yield* following(light)
+        const answer = yield* answerOf(light)
+        yield* connect(served(OLD_TIP))
+        yield* passUntil("the window", () => Effect.runSync(light.progress).phase === "ready")
+        assert.strictEqual(yield* answer, "old")
+        yield* pass(20_000)
+        assert.strictEqual(yield* answer, "NotSynced")
+      }), { params: mining, maxTipAge: 310 }), { now: 1_000 * (timeOf(OLD_TIP) + 300) })
 
-  it.scopedLive("says that its anchor is too close to the tip", () => {
+  simulated("says that its anchor is too close to the tip", () => {
     const lines: Array<unknown> = []
     const log = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void lines.push(message)))
     const hash = BLOCKS[90]?.hash ?? GENESIS_BLOCK.hash
@@ -112,5 +108,5 @@ describe("a window that is not up to date", () => {
         yield* eventually("the log says it", () => JSON.stringify(lines).includes("the anchor is too close to the tip"))
         assert.isFalse(yield* light.complete)
       }), { params: { ...regtestParams, anchors: [{ height: 90, hash, chainwork: 182n }] }, log })
-  }, 60_000)
+  })
 })

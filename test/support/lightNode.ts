@@ -1,4 +1,4 @@
-import { Chunk, Effect, Layer, Logger, type Scope, Stream, TestClock } from "effect"
+import { Chunk, Effect, Layer, Logger, type Scope, Stream } from "effect"
 import { join } from "node:path"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
@@ -13,7 +13,7 @@ import { NAME_TX_VERSION, nameScript, type NameSetting } from "../../src/protoco
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { FakePeer, type FakePeerOptions, type ServedBlocks } from "../network/sync/fakePeers.ts"
-import { eventually, pause } from "./eventually.ts"
+import { eventually } from "./eventually.ts"
 import { receive } from "./receive.ts"
 import { ANYONE, BLOCK_VERSION, currency, input, makeCoinbase, type Outpoint, saltOf, solve, text } from "./regtest.ts"
 
@@ -82,26 +82,17 @@ export const until = (light: LightService, height: number) =>
     return phase === "ready" && tip.height === height && unchecked === 0
   })
 
-/** Lets time of the test clock pass, and the node act, until a condition holds. Returns how long, in milliseconds. */
-export const passUntil = (what: string, holds: () => boolean, step = 250): Effect.Effect<number> => {
-  let passed = 0
-  const look = Effect.gen(function*() {
-    if (holds()) return true
-    yield* TestClock.adjust(step)
-    yield* pause
-    passed += step
-    return false
-  })
-  return Effect.map(eventually(what, look), () => passed)
-}
+/** The longest virtual time until what a test waits for, in milliseconds. */
+const LONGEST = 600_000
 
-/** Lets milliseconds of the test clock pass in the steps of the sync. */
-export const pass = (milliseconds: number, step = 250): Effect.Effect<void> =>
+/** Waits in virtual time, looking each `step` milliseconds. Returns how long, in milliseconds. */
+export const passUntil = (what: string, holds: () => boolean, step = 250): Effect.Effect<number> =>
   Effect.gen(function*() {
-    for (let passed = 0; passed < milliseconds; passed += step) {
-      yield* TestClock.adjust(step)
-      yield* pause
+    for (let passed = 0; passed < LONGEST; passed += step) {
+      if (holds()) return passed
+      yield* Effect.sleep(step)
     }
+    return yield* Effect.dieMessage(`${what}: not within ${LONGEST} ms`)
   })
 
 /** The names that live at the tip of a light node, with their values in hex. */

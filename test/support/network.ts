@@ -1,5 +1,4 @@
 import { Effect, type Scope } from "effect"
-import { createServer, type Server, type Socket, Socket as NetSocket } from "node:net"
 import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../src/network/Peer.ts"
 import { formatEndpoint } from "../../src/network/wire/addressText.ts"
 import { FrameParser } from "../../src/network/wire/framing.ts"
@@ -16,6 +15,7 @@ import type { Bytes } from "../../src/protocol/bytes.ts"
 import { peerId } from "../../src/protocol/keys.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { eventually, inTime } from "./eventually.ts"
+import { Loopback, type RemoteSocket } from "./Loopback.ts"
 import { ampleAccount } from "./memory.ts"
 
 /** Peers for tests: scripted ones over loopback, and one that only records what it is sent. */
@@ -48,7 +48,7 @@ export interface HandshakeOptions {
 
 /** The other end of a connection: sends what a test orders and keeps what it receives. */
 export class RemotePeer {
-  readonly socket: Socket
+  readonly socket: RemoteSocket
   /** Every message so far, in order. */
   readonly received: Array<Message> = []
   /** Whether the other side closed the connection. */
@@ -58,7 +58,7 @@ export class RemotePeer {
   private taken = 0
   private readonly changed = new Set<() => void>()
 
-  constructor(socket: Socket, magic: Bytes = regtest.magic) {
+  constructor(socket: RemoteSocket, magic: Bytes = regtest.magic) {
     this.socket = socket
     this.magic = magic
     const parser = new FrameParser(magic)
@@ -177,24 +177,16 @@ export class RemotePeer {
 /** Calls a port on loopback. */
 export const remotePeer = (
   port: number,
-  options: { readonly host?: string; readonly from?: string; readonly magic?: Bytes } = {}
+  { from, host = "127.0.0.1", magic }: { readonly host?: string; readonly from?: string; readonly magic?: Bytes } = {}
 ): Effect.Effect<RemotePeer, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.async<RemotePeer>((resume) => {
-      const socket = new NetSocket()
-      const remote = new RemotePeer(socket, options.magic)
-      socket.once("connect", () => resume(Effect.succeed(remote)))
-      socket.once("error", (error) => resume(Effect.die(error)))
-      const { from, host = "127.0.0.1" } = options
-      socket.connect({ port, host, ...(from === undefined ? {} : { localAddress: from }) })
-    }),
-    (remote) => remote.close
-  )
+  Effect.gen(function*() {
+    const { connect } = yield* Loopback
+    return new RemotePeer(yield* connect({ host, port }, from), magic)
+  })
 
 /** A listener on loopback that keeps the incoming connections. */
 export interface RemoteListener {
   readonly port: number
-  readonly server: Server
   /** All so far. */
   readonly connections: ReadonlyArray<RemotePeer>
   /** Waits for the next connection that was not consumed yet. */
@@ -203,34 +195,32 @@ export interface RemoteListener {
 
 /** Listens on loopback, for a node to call. */
 export const remoteListener = (
-  options: { readonly port?: number; readonly host?: string; readonly magic?: Bytes } = {}
+  { host = "127.0.0.1", magic, port = 0 }: {
+    readonly port?: number
+    readonly host?: string
+    readonly magic?: Bytes
+  } = {}
 ): Effect.Effect<RemoteListener, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.async<RemoteListener>((resume) => {
-      const connections: Array<RemotePeer> = []
-      let taken = 0
-      const server = createServer((socket) => connections.push(new RemotePeer(socket, options.magic)))
-      server.once("error", (error) => resume(Effect.die(error)))
-      server.listen(options.port ?? 0, options.host ?? "127.0.0.1", () => {
-        const bound = server.address()
-        const port = typeof bound === "object" && bound !== null ? bound.port : 0
-        const accept = Effect.suspend(() => {
-          const index = taken++
-          return Effect.map(eventually("a call", () => connections.length > index), () => {
-            const remote = connections[index]
-            if (remote === undefined) throw new Error("the call is gone")
-            return remote
-          })
-        })
-        resume(Effect.succeed({ port, server, connections, accept }))
-      })
-    }),
-    ({ connections, server }) =>
-      Effect.async<void>((resume) => {
-        server.close(() => resume(Effect.void))
+  Effect.gen(function*() {
+    const { listen } = yield* Loopback
+    const connections: Array<RemotePeer> = []
+    let taken = 0
+    const bound = yield* listen({ host, port }, (socket) => void connections.push(new RemotePeer(socket, magic)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
         for (const { socket } of connections) socket.destroy()
       })
-  )
+    )
+    const accept = Effect.suspend(() => {
+      const index = taken++
+      return Effect.map(eventually("a call", () => connections.length > index), () => {
+        const remote = connections[index]
+        if (remote === undefined) throw new Error("the call is gone")
+        return remote
+      })
+    })
+    return { port: bound.port, connections, accept }
+  })
 
 export interface FakePeerOptions {
   readonly id?: number

@@ -1,5 +1,4 @@
 import { Context, Effect, HashMap, Layer, Logger, type Scope, TestClock } from "effect"
-import { createServer } from "node:net"
 import type { BindFailed } from "../../src/base/listening.ts"
 import { Budget, type MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { proxyRoutes } from "../../src/config/proxies.ts"
@@ -7,26 +6,18 @@ import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
 import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
-import { tcp, Transport, type TransportService } from "../../src/network/connect/Transport.ts"
+import { Transport, type TransportService } from "../../src/network/connect/Transport.ts"
 import { UploadTarget } from "../../src/network/peer/UploadTarget.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { settingsOf } from "../config/input.ts"
+import { Loopback, realLoopback } from "./Loopback.ts"
 import { ampleBudget } from "./memory.ts"
 import { messagesTo } from "./receive.ts"
 
 /** A peer manager without a chain, for tests over loopback. */
-
-/** A port that was free a moment ago. */
-export const freePort: Effect.Effect<number> = Effect.async((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const bound = server.address()
-    server.close(() => resume(Effect.succeed(typeof bound === "object" && bound !== null ? bound.port : 0)))
-  })
-})
 
 /** An address book in memory alone. */
 export const memoryStore = (changes: Partial<AddressStore> = {}): AddressStore => ({
@@ -80,16 +71,18 @@ export const testNetwork = (
   options: TestNetworkOptions = {}
 ): Effect.Effect<TestNetwork, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* TestClock.setTime(0)
+    const loopback = yield* Loopback
+    // A simulated test has no test clock.
+    if (loopback === realLoopback) yield* TestClock.setTime(0)
     const {
       budget = ampleBudget(),
       listening = false,
       party = {},
-      transport = tcp,
+      transport = yield* Transport,
       resolve = transport.resolve,
       ...rest
     } = options
-    const port = yield* freePort
+    const port = yield* loopback.freePort
     const logs: Array<LogEntry> = []
     const collect = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
       const [text, ...facts] = Array.isArray(message) ? message : [message]

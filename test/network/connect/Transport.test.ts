@@ -3,7 +3,8 @@ import { Deferred, Effect } from "effect"
 import { createServer } from "node:net"
 import { DialFailed, type DialTarget, type PeerStream, tcp, Transport } from "../../../src/network/connect/Transport.ts"
 import { eventually } from "../../support/eventually.ts"
-import { freePort, testNetwork } from "../../support/peerManager.ts"
+import { freePort } from "../../support/Loopback.ts"
+import { testNetwork } from "../../support/peerManager.ts"
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 }
 

@@ -1,6 +1,6 @@
 import { Deferred, Effect, Fiber } from "effect"
-import { createServer, type Socket } from "node:net"
 import { type MemoryBudget } from "../../../src/base/MemoryBudget.ts"
+import { type PeerStream, Transport } from "../../../src/network/connect/Transport.ts"
 import type { MessageTable } from "../../../src/network/messageTable.ts"
 import type { Disconnection, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import { Pace } from "../../../src/network/peer/Pace.ts"
@@ -60,16 +60,12 @@ export interface PairOptions {
 export const pair = (options: PairOptions = {}) =>
   Effect.gen(function*() {
     const { handlers = [] } = options
-    const arrived = yield* Deferred.make<Socket>()
-    const server = yield* Effect.acquireRelease(
-      Effect.async<ReturnType<typeof createServer>>((resume) => {
-        const listener = createServer((socket) => Deferred.unsafeDone(arrived, Effect.succeed(socket)))
-        listener.listen(0, "127.0.0.1", () => resume(Effect.succeed(listener)))
-      }),
-      (listener) => Effect.sync(() => listener.close())
+    const arrived = yield* Deferred.make<PeerStream>()
+    const { listen } = yield* Transport
+    const { port } = yield* Effect.orDie(
+      listen({ host: "127.0.0.1", port: 0 }, (stream) => Deferred.unsafeDone(arrived, Effect.succeed(stream)))
     )
-    const bound = server.address()
-    const remote = yield* remotePeer(typeof bound === "object" && bound !== null ? bound.port : 0)
+    const remote = yield* remotePeer(port)
     let nonce = 0n
     const context: ConnectionContext = {
       magic: regtest.magic,

@@ -1,6 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
@@ -8,6 +7,8 @@ import type { Block } from "../../../src/protocol/block.ts"
 import { equal, toHex } from "../../../src/protocol/bytes.ts"
 import { DataHealth } from "../../../src/storage/DataHealth.ts"
 import { chainLayer, lossesOf, temporaryDirectory, testChain } from "../../support/chain.ts"
+import { eventually } from "../../support/eventually.ts"
+import { simulated } from "../../support/simulated.ts"
 import { allBlocks, twoBranches } from "../../support/twoBranches.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, ServedBlocks } from "./fakePeers.ts"
@@ -15,18 +16,8 @@ import { FakePeer, ServedBlocks } from "./fakePeers.ts"
 const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
 const missing = short.blockAt(12)
 
-/** Runs turns of the event loop for up to ten seconds, until a condition is true. */
-const until = (what: string, test: Effect.Effect<boolean>) =>
-  Effect.gen(function*() {
-    const end = performance.now() + 10_000
-    while (!(yield* test)) {
-      if (performance.now() > end) return yield* Effect.dieMessage(`not within 10 seconds: ${what}`)
-      yield* turnOfEventLoop
-    }
-  })
-
 describe("a reorg over a lost block", () => {
-  it.scopedLive(
+  simulated(
     "a reorg is given up when enough peers lack the block, and done when a peer sends it",
     () =>
       Effect.gen(function*() {
@@ -61,21 +52,20 @@ describe("a reorg over a lost block", () => {
           const noDoubts = Effect.map(health.doubts, ({ length }) => length === 0)
 
           const peers = yield* Effect.replicateEffect(connect(allBlocks(long)), BlockHealth.GIVE_UP.refusals)
-          yield* until("the branch is given up", Effect.map(health.notices, ({ length }) => length === 1))
-          yield* until("nothing is in doubt", noDoubts)
+          yield* eventually("the branch is given up", Effect.map(health.notices, ({ length }) => length === 1))
+          yield* eventually("nothing is in doubt", noDoubts)
           assert.isTrue(yield* tipIs(short.tip))
           assert.isFalse(yield* status.syncing)
           const askedFor = (peer: FakePeer) => peer.askedBlocks.filter((hash) => hash === toHex(missing.hash)).length
           assert.deepStrictEqual(peers.map(askedFor), peers.map(() => 1))
 
           const last = yield* connect(allBlocks(long), allBlocks(short))
-          yield* until("the branch is taken", tipIs(long.tip))
+          yield* eventually("the branch is taken", tipIs(long.tip))
           assert.strictEqual(askedFor(last), 1)
-          yield* until("nothing is left to say", Effect.map(health.notices, ({ length }) => length === 0))
-          yield* until("nothing is in doubt", noDoubts)
+          yield* eventually("nothing is left to say", Effect.map(health.notices, ({ length }) => length === 0))
+          yield* eventually("nothing is in doubt", noDoubts)
           assert.isTrue([...peers, last].every(({ closed }) => !closed))
         }).pipe(Effect.provide(layer))
-      }),
-    60_000
+      })
   )
 })

@@ -1,4 +1,3 @@
-import { it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
@@ -11,6 +10,7 @@ import { chainLayer, servicesOf, temporaryDirectory, type TestChain, testChain }
 import { eventually } from "../../support/eventually.ts"
 import { MemoryChain, trustScripts } from "../../support/MemoryChain.ts"
 import { ANYONE, buildBlock, emptyChild, makeCoinbase, mine } from "../../support/regtest.ts"
+import { simulated } from "../../support/simulated.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, type FakePeerOptions, type ServedBlocks } from "./fakePeers.ts"
 
@@ -83,7 +83,7 @@ export const network = <A, E>(
   )
 
 export const test = (name: string, use: (network: Network) => Effect.Effect<void>) =>
-  it.scopedLive(name, () => Effect.flatMap(temporaryDirectory, (directory) => network(directory, use)), 30_000)
+  simulated(name, () => Effect.flatMap(temporaryDirectory, (directory) => network(directory, use)))
 
 export const headersOf = (blocks: ReadonlyArray<Block>) => ({ type: "headers" as const, headers: blocks })
 

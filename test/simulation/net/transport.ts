@@ -7,8 +7,26 @@ import {
   type PeerStream,
   type TransportService
 } from "../../../src/network/connect/Transport.ts"
-import type { SimNetwork } from "./SimNetwork.ts"
+import type { Endpoint } from "./SimConnection.ts"
+import type { Accept, SimNetwork } from "./SimNetwork.ts"
 import type { SimSocket } from "./SimSocket.ts"
+
+/** The first port that the system gives to who asks for any (IANA, dynamic ports). */
+const FIRST_FREE = 49_152
+
+/** Listens at a port, or at any for port 0. `undefined` if it is taken. */
+export const listenAt = (
+  network: SimNetwork,
+  { host, port }: Endpoint,
+  accept: Accept
+): { readonly port: number; readonly stop: () => void } | undefined => {
+  for (let at = port === 0 ? FIRST_FREE : port; at <= 0xffff; at++) {
+    const stop = network.listen({ host, port: at }, accept)
+    if (stop !== undefined) return { port: at, stop }
+    if (port !== 0) break
+  }
+  return undefined
+}
 
 interface Call {
   cancel: () => void
@@ -46,13 +64,14 @@ export const transportOf = (
   listen: (address, accept) =>
     Effect.acquireRelease(
       Effect.suspend(() => {
-        const stop = network.listen({ host, port: address.port }, accept)
-        return stop === undefined
-          ? new BindFailed({ what: "peers", address: formatHostPort({ host, port: address.port }), code: "EADDRINUSE" })
-          : Effect.succeed(stop)
+        const { port } = address
+        const bound = listenAt(network, { host, port }, accept)
+        return bound === undefined
+          ? new BindFailed({ what: "peers", address: formatHostPort({ host, port }), code: "EADDRINUSE" })
+          : Effect.succeed(bound)
       }),
-      (stop) => Effect.sync(stop)
-    ).pipe(Effect.as({ host, port: address.port })),
+      ({ stop }) => Effect.sync(stop)
+    ).pipe(Effect.map(({ port }) => ({ host, port }))),
 
   resolve: (name) => {
     const found = names.get(name)

@@ -46,6 +46,8 @@ export interface Part {
 
 export interface MachineOptions {
   readonly seed: number
+  /** Milliseconds by which the time of day at the beginning differs from `BEGINNING`. */
+  readonly offset?: number
   readonly show?: ((event: TracedEvent) => void) | undefined
 }
 
@@ -78,12 +80,12 @@ export class Machine {
   private sinceBreath = 0
   private ended: (() => void) | undefined
 
-  constructor({ seed, show }: MachineOptions) {
+  constructor({ offset = 0, seed, show }: MachineOptions) {
     this.seed = seed
     this.cost = streamOf(seed, "cost")
     this.trace = new Trace(show)
     this.scheduler = new SimScheduler(streamOf(seed, "order"))
-    this.world = this.partOf(this.scheduler.current)
+    this.world = this.partOf(this.scheduler.current, { offset })
     this.disk = new SimDisk({
       random: streamOf(seed, "disk"),
       after: (node, milliseconds, run) => this.after(milliseconds, run, this.groups.get(node)),

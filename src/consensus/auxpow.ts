@@ -2,7 +2,7 @@ import type { Auxpow } from "../protocol/auxpow.ts"
 import { type Bytes, equal, reversed } from "../protocol/bytes.ts"
 import { chainId } from "../protocol/header.ts"
 import { merkleBranchRoot } from "../protocol/merkle.ts"
-import type { ConsensusParams } from "./params.ts"
+import type { ReaderParams } from "./readerParams.ts"
 
 /** Longest branch from a block's hash to the root in the parent coinbase (consensus). */
 export const MAX_CHAIN_BRANCH = 30
@@ -75,7 +75,7 @@ const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefin
 export const checkAuxpow = (
   auxpow: Auxpow,
   { chain, hash }: { readonly hash: Bytes; readonly chain: number },
-  { strictChainId }: ConsensusParams
+  { strictChainId }: ReaderParams
 ): string | undefined => {
   const { chainBranch, chainIndex, coinbase, coinbaseBranch, parent } = auxpow
   if (strictChainId && chainId(parent.version) === chain) return "Aux POW parent has our chain ID"

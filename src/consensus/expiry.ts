@@ -1,5 +1,5 @@
 import type { Height } from "../protocol/keys.ts"
-import type { ConsensusParams } from "./params.ts"
+import type { ReaderParams } from "./readerParams.ts"
 
 // When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
 // NAME_UPDATE. "Expired" is computed, never stored; only the coin of the name is removed, one block before.
@@ -15,7 +15,7 @@ export const REGTEST_EXPIRATION_DEPTH = 30
  * in blocks 24,001 to 48,000. With today's 36,000, a replay would refuse re-registrations of names that had expired
  * after 12,000. Source: upstream `consensus/params.h`, `NameExpirationDepth`.
  */
-export const expirationDepth = (height: Height, { expiry }: ConsensusParams): number => {
+export const expirationDepth = (height: Height, { expiry }: ReaderParams): number => {
   if (expiry === "regtest") return REGTEST_EXPIRATION_DEPTH
   if (height < 24_000) return 12_000
   if (height < 48_000) return height - 12_000
@@ -23,7 +23,7 @@ export const expirationDepth = (height: Height, { expiry }: ConsensusParams): nu
 }
 
 /** `updated` has the height of the last update. */
-export const isExpired = (updated: { readonly height: Height }, height: Height, params: ConsensusParams): boolean =>
+export const isExpired = (updated: { readonly height: Height }, height: Height, params: ReaderParams): boolean =>
   updated.height + expirationDepth(height, params) <= height
 
 /**
@@ -32,7 +32,7 @@ export const isExpired = (updated: { readonly height: Height }, height: Height, 
  */
 export const expiringUpdateHeights = (
   height: Height,
-  params: ConsensusParams
+  params: ReaderParams
 ): { readonly from: Height; readonly to: Height } | undefined => {
   const next = height + 1
   const to = next - expirationDepth(next, params)
@@ -40,7 +40,7 @@ export const expiringUpdateHeights = (
   return to < 0 || from > to ? undefined : { from, to }
 }
 
-export const expiryHeight = (updated: Height, params: ConsensusParams): Height => {
+export const expiryHeight = (updated: Height, params: ReaderParams): Height => {
   // The depth never shrinks, so no step goes beyond the result.
   let height = updated + expirationDepth(updated, params)
   for (let next = height;; height = next) {

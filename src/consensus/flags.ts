@@ -1,5 +1,5 @@
 import type { Height } from "../protocol/keys.ts"
-import type { ConsensusParams } from "./params.ts"
+import type { ReaderParams } from "./readerParams.ts"
 
 /**
  * Script flags as a set of bits (upstream `script/interpreter.h`). Adding a flag never makes an invalid script valid.
@@ -66,7 +66,7 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
  * See reference/protocol.md 5.1. Unlike Bitcoin, Namecoin exempts no individual blocks. Source: upstream
  * `validation.cpp`, `GetBlockScriptFlags`.
  */
-export const blockFlags = (height: Height, { activation }: ConsensusParams): number => {
+export const blockFlags = (height: Height, { activation }: Pick<ReaderParams, "activation">): number => {
   let flags = NO_FLAGS
   if (height >= activation.bip16) flags |= Flag.P2SH
   if (height >= activation.bip66) flags |= Flag.DERSIG

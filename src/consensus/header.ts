@@ -3,7 +3,8 @@ import { baseVersion, chainId, type Header, isLegacyVersion } from "../protocol/
 import type { Height } from "../protocol/keys.ts"
 import { checkAuxpow } from "./auxpow.ts"
 import { type Ancestor, type HeaderPoint, meetsTarget, nextBits } from "./difficulty.ts"
-import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME, MAX_TIMEWARP } from "./params.ts"
+import type { ConsensusParams } from "./params.ts"
+import { MAX_FUTURE_BLOCK_TIME, MAX_TIMEWARP, type ReaderParams } from "./readerParams.ts"
 import { type Reject, rejectAs } from "./Reject.ts"
 
 const REASON = "high-hash"
@@ -17,7 +18,7 @@ const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
  * Own or merged-mined: rules P1 to P6 of reference/protocol.md 2.3. Every failure has the reason `high-hash`, and the
  * first error that the reference node logs as `detail`. Source: upstream `validation.cpp`, `CheckProofOfWork`.
  */
-export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
+export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ReaderParams): Reject | undefined => {
   const { bits, version } = header
   const { auxpowChainId, powLimit, strictChainId } = params
   const chain = chainId(version)

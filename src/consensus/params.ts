@@ -2,21 +2,14 @@ import { parseDisplayHash } from "../protocol/bytes.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
-
-/** How the lifetime of a name depends on the height. See `expiry.ts`. */
-export type ExpirySchedule = "growing" | "regtest"
-
-/** Activation heights of the buried rules (consensus, reference/protocol.md 1.1). */
-export interface Activation {
-  readonly bip16: number
-  readonly bip34: number
-  readonly bip65: number
-  readonly bip66: number
-  readonly csv: number
-  readonly segwit: number
-  /** Activation height of taproot and the long-salt rule, `Infinity` for never. */
-  readonly taproot: number
-}
+import {
+  type Activation,
+  mainnetReader,
+  type ReaderParams,
+  regtestReader,
+  TARGET_SPACING,
+  testnetReader
+} from "./readerParams.ts"
 
 /**
  * A block of the best chain where a header chain can start. The reference node publishes its hash and work with each
@@ -46,26 +39,18 @@ export interface TransactionRate {
 }
 
 /** See reference/protocol.md 1.1. */
-export interface ConsensusParams {
+export interface ConsensusParams extends ReaderParams {
   readonly network: Network
-  readonly activation: Activation
-  readonly powLimit: bigint
   /** Seconds. */
   readonly targetTimespan: number
-  readonly targetSpacing: number
   readonly retargetInterval: number
-  /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
-  readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
   /** Whether the first block of a difficulty period may be at most ten minutes older than its parent (BIP 94). */
   readonly limitsTimewarp: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: Height
-  readonly auxpowChainId: number
-  readonly strictChainId: boolean
   /** Blocks of exactly version 1 are allowed below this height: 0 for never, `Infinity` for always. */
   readonly legacyBlocksBefore: number
-  readonly expiry: ExpirySchedule
   /** From this height on, the smallest amount of a name output is 1,000,000; before, it is 0. */
   readonly minNameAmountSince: number
   readonly minimumChainWork: bigint
@@ -99,14 +84,7 @@ export const MAX_BLOCK_SIGOPS_COST = 80_000
 /** The weight of a byte or signature operation outside of witnesses (BIP 141). */
 export const WITNESS_SCALE_FACTOR = 4
 
-/** Seconds that the first block of a difficulty period may precede its parent (BIP 94). */
-export const MAX_TIMEWARP = 600
-
-/** The most seconds by which a block's time may be ahead of the clock (consensus). */
-export const MAX_FUTURE_BLOCK_TIME = 7200
-
 const TWO_WEEKS = 14 * 24 * 60 * 60
-export const TARGET_SPACING = 600
 
 const hash = (display: string): Uint8Array => {
   const bytes = parseDisplayHash(display)
@@ -115,29 +93,15 @@ const hash = (display: string): Uint8Array => {
 }
 
 export const mainnetParams: ConsensusParams = {
+  ...mainnetReader,
   network: mainnet,
-  activation: {
-    bip16: 475_000,
-    bip34: 250_000,
-    bip65: 335_000,
-    bip66: 250_000,
-    csv: 475_000,
-    segwit: 475_000,
-    taproot: Infinity
-  },
-  powLimit: (1n << 224n) - 1n,
   targetTimespan: TWO_WEEKS,
-  targetSpacing: TARGET_SPACING,
   retargetInterval: TWO_WEEKS / TARGET_SPACING,
-  minDifficultySince: undefined,
   noRetargeting: false,
   limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 19_200,
-  auxpowChainId: 1,
-  strictChainId: true,
   legacyBlocksBefore: 19_200,
-  expiry: "growing",
   minNameAmountSince: 212_500,
   minimumChainWork: 0xa88f4530bb8eaceaffde5c50n,
   assumeValid: hash("46c38b14b25fef782cc454cac284b720f58ad414d2c323a980ede420da6affcf"),
@@ -159,30 +123,15 @@ export const mainnetParams: ConsensusParams = {
 }
 
 export const testnetParams: ConsensusParams = {
+  ...testnetReader,
   network: testnet,
-  activation: {
-    bip16: 232_000,
-    bip34: 130_000,
-    bip65: 130_000,
-    bip66: 130_000,
-    csv: 232_000,
-    segwit: 232_000,
-    taproot: Infinity
-  },
-  powLimit: (1n << 228n) - 1n,
   targetTimespan: TWO_WEEKS,
-  targetSpacing: TARGET_SPACING,
   retargetInterval: TWO_WEEKS / TARGET_SPACING,
-  // 14 March 2014, 23:00 UTC.
-  minDifficultySince: 1_394_838_000,
   noRetargeting: false,
   limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 0,
-  auxpowChainId: 1,
-  strictChainId: false,
   legacyBlocksBefore: Infinity,
-  expiry: "growing",
   minNameAmountSince: 0,
   minimumChainWork: 0xed17e3004a583c4fn,
   assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
@@ -196,21 +145,15 @@ export const testnetParams: ConsensusParams = {
 const REGTEST_TIMESPAN = 24 * 60 * 60
 
 export const regtestParams: ConsensusParams = {
+  ...regtestReader,
   network: regtest,
-  activation: { bip16: 0, bip34: 1, bip65: 1, bip66: 1, csv: 1, segwit: 0, taproot: 0 },
-  powLimit: (1n << 255n) - 1n,
   targetTimespan: REGTEST_TIMESPAN,
-  targetSpacing: TARGET_SPACING,
   retargetInterval: REGTEST_TIMESPAN / TARGET_SPACING,
-  minDifficultySince: 0,
   noRetargeting: true,
   limitsTimewarp: false,
   halvingInterval: 150,
   auxpowStartHeight: 0,
-  auxpowChainId: 1,
-  strictChainId: true,
   legacyBlocksBefore: 0,
-  expiry: "regtest",
   minNameAmountSince: 0,
   minimumChainWork: 0n,
   assumeValid: undefined,

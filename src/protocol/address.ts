@@ -1,8 +1,8 @@
+import type { AddressFormat } from "./addressFormat.ts"
 import { decodeBase58, decodeBase58Check, encodeBase58Check } from "./base58.ts"
 import { decodeBech32, encodeSegwit, isProgramLength, segwitOf } from "./bech32.ts"
 import { locateErrors } from "./bech32Errors.ts"
 import { type Bytes, concat } from "./bytes.ts"
-import type { Network } from "./networks.ts"
 
 // Output scripts with an address, and the text of the address. The caller strips the name prefix of a name output first
 // (reference/protocol.md 4.2).
@@ -76,7 +76,7 @@ export const scriptOf = (destination: Destination): Uint8Array => {
   }
 }
 
-export const encodeAddress = (network: Network, destination: Destination): string => {
+export const encodeAddress = (network: AddressFormat, destination: Destination): string => {
   switch (destination.kind) {
     case "pubkeyhash":
       return encodeBase58Check(concat(Uint8Array.of(network.base58.p2pkh), destination.hash))
@@ -87,14 +87,17 @@ export const encodeAddress = (network: Network, destination: Destination): strin
   }
 }
 
-export const addressOf = (network: Network, script: Bytes): string | undefined => {
+export const addressOf = (network: AddressFormat, script: Bytes): string | undefined => {
   const destination = destinationOf(script)
   return destination === undefined ? undefined : encodeAddress(network, destination)
 }
 
 const fails = (error: string): AddressError => ({ error, locations: [] })
 
-const parseBase58Payload = (network: Network, payload: Bytes): { readonly destination: Destination } | AddressError => {
+const parseBase58Payload = (
+  network: AddressFormat,
+  payload: Bytes
+): { readonly destination: Destination } | AddressError => {
   const { p2pkh, p2sh } = network.base58
   const version = payload[0]
   if (version !== p2pkh && version !== p2sh) return fails("Invalid or unsupported Base58-encoded address.")
@@ -102,7 +105,7 @@ const parseBase58Payload = (network: Network, payload: Bytes): { readonly destin
   return { destination: { kind: version === p2pkh ? "pubkeyhash" : "scripthash", hash: payload.subarray(1) } }
 }
 
-const parseSegwit = (network: Network, text: string): { readonly destination: Destination } | AddressError => {
+const parseSegwit = (network: AddressFormat, text: string): { readonly destination: Destination } | AddressError => {
   const decoded = decodeBech32(text)
   if (decoded === undefined) return locateErrors(text)
   const { bech32Hrp } = network
@@ -123,7 +126,7 @@ const MAX_MISTYPED_BYTES = 100
  * (reference/protocol.md 1.4). Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
 export const decodeAddress = (
-  network: Network,
+  network: AddressFormat,
   text: string
 ): { readonly destination: Destination } | AddressError => {
   const payload = decodeBase58Check(text, 1 + HASH_BYTES)

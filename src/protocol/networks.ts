@@ -1,3 +1,4 @@
+import { type AddressFormat, mainnetAddresses, regtestAddresses, testnetAddresses } from "./addressFormat.ts"
 import { type Bytes, fromHex } from "./bytes.ts"
 
 // The three networks and their values on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
@@ -5,7 +6,7 @@ import { type Bytes, fromHex } from "./bytes.ts"
 
 export type NetworkName = "mainnet" | "testnet" | "regtest"
 
-export interface Network {
+export interface Network extends AddressFormat {
   readonly name: NetworkName
   /** The reference node's name for it in `getblockchaininfo`. */
   readonly chainName: "main" | "test" | "regtest"
@@ -13,12 +14,9 @@ export interface Network {
   readonly magic: Bytes
   readonly defaultP2pPort: number
   readonly defaultRpcPort: number
-  /** Version bytes of Base58Check addresses and private keys. */
-  readonly base58: { readonly p2pkh: number; readonly p2sh: number; readonly wif: number }
   /** Version of BIP 32 public keys. Mainnet's and testnet's are Bitcoin's. */
   readonly extendedPublic: number
   readonly extendedPrivate: number
-  readonly bech32Hrp: string
   /** Second step of derivation paths (BIP 44, 49, 84 and 86), without the hardening bit. */
   readonly coinType: number
   /** The first block. Its coinbase output cannot be spent. */
@@ -66,10 +64,9 @@ export const mainnet: Network = {
   magic: constant("f9beb4fe"),
   defaultP2pPort: 8334,
   defaultRpcPort: 8336,
-  base58: { p2pkh: 52, p2sh: 13, wif: 180 },
   extendedPublic: 0x0488b21e,
   extendedPrivate: 0x0488ade4,
-  bech32Hrp: "nc",
+  ...mainnetAddresses,
   coinType: 7,
   ...genesis({
     hash: "70c7a9f0a2fb3d48e635a70d5b157c807e58c8fb45eb2c5e2cb7620000000000",
@@ -147,10 +144,9 @@ export const testnet: Network = {
   magic: constant("fabfb5fe"),
   defaultP2pPort: 18334,
   defaultRpcPort: 18336,
-  base58: { p2pkh: 111, p2sh: 196, wif: 239 },
   extendedPublic: 0x043587cf,
   extendedPrivate: 0x04358394,
-  bech32Hrp: "tn",
+  ...testnetAddresses,
   coinType: 1,
   ...bitcoinGenesis({
     hash: "08b067b31dc139ee8e7a76a4f2cfcca477c4c06e1ef89f4ae308951907000000",
@@ -166,10 +162,9 @@ export const regtest: Network = {
   magic: constant("fabfb5da"),
   defaultP2pPort: 18444,
   defaultRpcPort: 18443,
-  base58: { p2pkh: 111, p2sh: 196, wif: 239 },
   extendedPublic: 0x043587cf,
   extendedPrivate: 0x04358394,
-  bech32Hrp: "ncrt",
+  ...regtestAddresses,
   coinType: 1,
   ...bitcoinGenesis({
     hash: "06226e46111a0b59caaf126043eb5bbf28c34f3a5e332a1fc7b2b73cf188910f",

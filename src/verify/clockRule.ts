@@ -1,5 +1,5 @@
 import { EXPIRATION_DEPTH } from "../consensus/expiry.ts"
-import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "../consensus/params.ts"
+import { MAX_FUTURE_BLOCK_TIME, type ReaderParams } from "../consensus/readerParams.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import type { ProofFailure } from "./nameProof.ts"
 
@@ -32,7 +32,7 @@ const LIFE_DRIFT = 0.05
  */
 export const clockVerdict = (
   { last, made, now, tip }: ClockQuestion,
-  { minDifficultySince, targetSpacing }: ConsensusParams
+  { minDifficultySince, targetSpacing }: ReaderParams
 ): ClockVerdict => {
   if (last.time > now + MAX_FUTURE_BLOCK_TIME) return { failed: "the newest header is from the future" }
   if (minDifficultySince !== undefined) return { isNearExpiry: false }

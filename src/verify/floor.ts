@@ -1,5 +1,5 @@
 import { decodeCompact } from "../consensus/difficulty.ts"
-import type { ConsensusParams } from "../consensus/params.ts"
+import type { ReaderParams } from "../consensus/readerParams.ts"
 import type { Height } from "../protocol/keys.ts"
 
 /**
@@ -16,7 +16,7 @@ const FLOORS: ReadonlyArray<readonly [since: Height, bits: number]> = [
 ]
 
 /** The easiest target of a header at a height; on test networks, any. */
-export const floorAt = (height: Height, { minDifficultySince, powLimit }: ConsensusParams): bigint => {
+export const floorAt = (height: Height, { minDifficultySince, powLimit }: ReaderParams): bigint => {
   const row = minDifficultySince === undefined ? FLOORS.find(([since]) => height >= since) : undefined
   return row === undefined ? powLimit : decodeCompact(row[1]).target
 }

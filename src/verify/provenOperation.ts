@@ -1,9 +1,8 @@
 import { heightScript } from "../consensus/block.ts"
 import { decodeCompact } from "../consensus/difficulty.ts"
 import { checkProofOfWork } from "../consensus/header.ts"
-import { historicBug } from "../consensus/historicBugs.ts"
 import { MAX_NAME_LENGTH, MAX_VALUE_LENGTH } from "../consensus/names.ts"
-import type { ConsensusParams } from "../consensus/params.ts"
+import type { ReaderParams } from "../consensus/readerParams.ts"
 import { readBlockHeader } from "../protocol/block.ts"
 import { type Bytes, equal, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
 import type { Header } from "../protocol/header.ts"
@@ -17,7 +16,7 @@ import { isFailure, type NameProofOperation, type ProofFailure } from "./namePro
 
 /** The rules of the chain that a proof is about. */
 export interface ProofRules {
-  readonly params: ConsensusParams
+  readonly params: ReaderParams
   /** A compact target that replaces the floors of the package. */
   readonly floor: number | undefined
 }
@@ -87,7 +86,7 @@ const isBelow = ({ merkleRoot }: Header, { branch, pos, transaction: { strippedS
 const coinbaseFault = (
   { branch, coinbase, height }: NameProofOperation,
   header: Header,
-  { activation }: ConsensusParams
+  { activation }: ReaderParams
 ): string | undefined => {
   if (coinbase === undefined) return undefined
   const transaction = decodeTransaction(bytesOf(coinbase.tx))
@@ -133,8 +132,6 @@ export const proveOperation = (
   const output = nameOutput(transaction, vout)
   if (isFailure(output)) return output
   if (!equal(output.operation.name, name)) return { failed: `output ${vout} has another name` }
-  const bug = historicBug(height, transaction.txid, rules.params)
-  if (bug !== undefined && bug !== "apply") return { failed: "the network ignores this transaction" }
   const headers = chainOf(given, rules)
   if (isFailure(headers)) return headers
   const [header] = headers

@@ -12,9 +12,9 @@
 
 import { blockFlags } from "../consensus/flags.ts"
 import { isSigned } from "../consensus/nameLink.ts"
-import { proofParams } from "./proofParams.ts"
+import { readersByChain } from "../consensus/readerParams.ts"
 import type { CheckSignature } from "./verifyNameProof.ts"
 
 /** Runs the script of the coin that each operation spends. */
 export const signatures: CheckSignature = ({ before, height, network, tx }) =>
-  isSigned({ tx, before, flags: blockFlags(height, proofParams[network]) })
+  isSigned({ tx, before, flags: blockFlags(height, readersByChain[network]) })

@@ -1,5 +1,6 @@
 import { EXPIRATION_DEPTH, expirationDepth, expiryHeight, isExpired } from "../consensus/expiry.ts"
 import type { LinkCheck } from "../consensus/nameLink.ts"
+import { readersByChain } from "../consensus/readerParams.ts"
 import { addressOf } from "../protocol/address.ts"
 import { displayHash, EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
@@ -9,7 +10,6 @@ import { inputSpending } from "../protocol/transaction.ts"
 import { clockVerdict } from "./clockRule.ts"
 import { unixNow } from "./host.ts"
 import { isFailure, type NameProof, parseNameProof, type ProofFailure } from "./nameProof.ts"
-import { proofParams } from "./proofParams.ts"
 import { type ProvenOperation, proveOperation } from "./provenOperation.ts"
 
 /** Two operations on a name, and the chain and height of the later one. */
@@ -105,7 +105,7 @@ const linkFault = (
   if (inputSpending(transaction, before.transaction.txid, before.vout) < 0) {
     return `the operation at height ${height} does not spend the one before`
   }
-  if (height < before.height || isExpired(before, height, proofParams[network])) {
+  if (height < before.height || isExpired(before, height, readersByChain[network])) {
     return `the name was not alive before height ${height}`
   }
   if (signatures === undefined) return undefined
@@ -133,7 +133,7 @@ interface Proven {
 
 /** The operations, each proven, and each spending the one before. */
 const provenOperations = (proof: NameProof, options: ProofOptions): Proven | ProofFailure => {
-  const params = proofParams[proof.network]
+  const params = readersByChain[proof.network]
   const name = fromHex(proof.name) ?? EMPTY
   const operations: Array<ProvenOperation> = []
   for (const given of proof.operations) {
@@ -178,7 +178,7 @@ const lifetimeOf = (
   { operations: [newest], proof }: Proven,
   { now = unixNow() }: ProofOptions
 ): Lifetime | ProofFailure => {
-  const params = proofParams[proof.network]
+  const params = readersByChain[proof.network]
   const { headers, height } = newest
   const [first, last] = [headers[0], headers.at(-1)]
   if (first === undefined || last === undefined) return { failed: "the newest operation has no header" }
@@ -224,7 +224,7 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
     vout: newest.vout,
     expiresIn,
     since,
-    owner: addressOf(proofParams[proof.network].network, newest.address) ?? toHex(newest.address),
+    owner: addressOf(readersByChain[proof.network].network, newest.address) ?? toHex(newest.address),
     proof: signatures !== undefined && (operations.length > 1 || since !== undefined) ? "signatures" : "buried",
     confirmations,
     problems: problemsOf({

@@ -1,4 +1,4 @@
-import type { Activation } from "../../consensus/params.ts"
+import type { Activation } from "../../consensus/readerParams.ts"
 import type { Height } from "../../protocol/keys.ts"
 
 export const RULES = [

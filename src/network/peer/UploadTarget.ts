@@ -1,4 +1,5 @@
-import { MAX_BLOCK_SIZE, TARGET_SPACING } from "../../consensus/params.ts"
+import { MAX_BLOCK_SIZE } from "../../consensus/params.ts"
+import { TARGET_SPACING } from "../../consensus/readerParams.ts"
 import type { UnixTime } from "../../protocol/keys.ts"
 
 /** Seconds (upstream `net.cpp`, `MAX_UPLOAD_TIMEFRAME`). */

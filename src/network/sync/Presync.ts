@@ -1,6 +1,7 @@
 import { sipHashHalves, type SipKey } from "../../base/siphash.ts"
 import { blockWork, permittedTransition } from "../../consensus/difficulty.ts"
-import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "../../consensus/params.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { MAX_FUTURE_BLOCK_TIME } from "../../consensus/readerParams.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"

@@ -1,6 +1,6 @@
 import { shellWord } from "../../base/safeText.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
-import { TARGET_SPACING } from "../../consensus/params.ts"
+import { TARGET_SPACING } from "../../consensus/readerParams.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
 /** The steps after preparing a value, as `svcd-cli` commands and JSON-RPC bodies (reference/protocol.md 9.3). */

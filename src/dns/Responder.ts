@@ -35,7 +35,7 @@ export class Responder extends Context.Tag("svcd/dns/Responder")<Responder, {
   readonly atOnce: (query: Bytes, client: DnsClient) => Bytes | undefined
   /** Never fails: every fault is an answer. */
   readonly respond: (query: Bytes, client: DnsClient) => Effect.Effect<DnsReply>
-  /** Whether a cookie of this server shows that the client has its address. For times of load, as `badCookie`. */
+  /** Whether a cookie of this server shows that the client has its address. For times of load, as `badCookie`. Never throws. */
   readonly isProved: (query: Bytes, client: DnsClient) => boolean
   /** BADCOOKIE with a new cookie (RFC 7873, section 5.2.3), for a client with a cookie of its own that is not proved. */
   readonly badCookie: (query: Bytes, client: DnsClient) => Bytes | undefined
@@ -125,6 +125,18 @@ const makeMessages = (
   return { isRecursive, messageFor, fault, isProved, badCookie }
 }
 
+/**
+ * A defect must not reach the handler of a socket, where it would end the process. `respond` meets that of an answer
+ * again, and reports it; without a cookie, a client asks once more.
+ */
+const orNothing = <A>(make: () => A): A | undefined => {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}
+
 interface AtOnceParts {
   readonly answers: Effect.Effect.Success<ReturnType<typeof makeZoneAnswers>>
   readonly messages: ReturnType<typeof makeMessages>
@@ -171,21 +183,12 @@ const makeAtOnce = ({ answers, counters, messages: { fault, isRecursive, message
     return message
   }
 
-  /** A defect must not reach the handler of a socket, where it would end the process: `respond` meets it again, and reports it. */
-  const orLater = (make: () => Bytes | undefined): Bytes | undefined => {
-    try {
-      return make()
-    } catch {
-      return undefined
-    }
-  }
-
-  const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => orLater(() => answerNow(bytes, client))
+  const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => orNothing(() => answerNow(bytes, client))
 
   /** As `atOnce`, in a later turn of the event loop, for a question that only lacks time in this one. */
   const madeInTurn = (query: DnsQuery, client: DnsClient): Effect.Effect<Bytes | undefined> =>
     budget.isSpent && isPlain(query)
-      ? budget.later(() => orLater(() => madeAtOnce(query, client)))
+      ? budget.later(() => orNothing(() => madeAtOnce(query, client)))
       : Effect.succeed(undefined)
 
   return { atOnce, madeInTurn }
@@ -304,7 +307,12 @@ const make = (options: ResponderOptions): Effect.Effect<typeof Responder.Service
           : Effect.succeed({ _tag: "Message", bytes: messageFor(query, client, bare(query, "NOTAUTH")) })
       })
 
-    return Responder.of({ atOnce, respond, isProved, badCookie })
+    return Responder.of({
+      atOnce,
+      respond,
+      isProved: (query, client) => orNothing(() => isProved(query, client)) === true,
+      badCookie: (query, client) => orNothing(() => badCookie(query, client))
+    })
   }).pipe(Effect.annotateLogs("subsystem", "dns"))
 
 export const layer = (options: ResponderOptions): Layer.Layer<Responder, never, Parts> =>

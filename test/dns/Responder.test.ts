@@ -139,6 +139,20 @@ describe("answers", () => {
         assert.isUndefined(badCookie(queryBytes(wire("addr.bit."), A, { edns: {} }), UDP))
       })))
 
+  it.effect("are neither cookies nor proofs of an address where a defect is in the way", () =>
+    test({}, ({ responder: { badCookie, isProved } }) =>
+      Effect.sync(() => {
+        const client = {
+          ...UDP,
+          get address(): string {
+            throw new Error("no address")
+          }
+        }
+        const query = queryBytes(wire("addr.bit."), A, { edns: { options: [[10, new Uint8Array(24)]] } })
+        assert.isUndefined(badCookie(query, client))
+        assert.isFalse(isProved(query, client))
+      })))
+
   it.effect("are cut to the smaller of both sizes, over UDP alone", () =>
     test({}, ({ ask }) =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
-import { INSECURE_CHILD, SECURE_CHILD } from "./generatedNames.ts"
+import { CHILD_WILDCARD, INSECURE_CHILD, SECURE_CHILD } from "./generatedNames.ts"
 import { nsdConf } from "./nsdConf.ts"
 import { programOf } from "./resolvers.ts"
 
@@ -19,7 +19,7 @@ ns IN A ${ADDRESS}
 www IN A 192.0.2.202
 mail IN A 192.0.2.203
 real IN TXT "of the child"
-*.a IN TXT "wild"
+*.${CHILD_WILDCARD} IN TXT "wild"
 leaf.deep IN AAAA 2001:db8::9
 c IN CNAME www
 x IN MX 10 mail

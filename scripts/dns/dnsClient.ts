@@ -4,6 +4,7 @@ import { CLASSES, FLAGS } from "../../src/dns/wire/codes.ts"
 import { type DnsMessage, readMessage } from "../../src/dns/wire/message.ts"
 import { framed, MessageFrames } from "../../src/dns/wire/MessageFrames.ts"
 import { MessageWriter } from "../../src/dns/wire/MessageWriter.ts"
+import { lowerCaseName } from "../../src/dns/wire/name.ts"
 import type { RandomQuestion } from "./generatedNames.ts"
 
 /** Milliseconds until a question is asked again, and attempts. A resolver that asks others is slow sometimes. */
@@ -18,6 +19,9 @@ export const queryFor = ({ name, type }: RandomQuestion, id: number): Uint8Array
   writer.opt({ size: 1_232, extendedRcode: 0, dnssec: true, options: [] })
   return writer.bytes()
 }
+
+const isAnswerTo = ({ name, type }: RandomQuestion, { questions: [asked] }: DnsMessage): boolean =>
+  asked === undefined || (asked.type === type && lowerCaseName(asked.asked) === lowerCaseName(name))
 
 /** Asks one server over UDP, from one socket, and over TCP where the answer is cut. */
 export class DnsAsker {
@@ -55,6 +59,8 @@ export class DnsAsker {
     const id = this.#id
     return new Promise((resolve) => {
       const end = (message: DnsMessage | undefined): void => {
+        // An answer to an earlier question of this number, which came too late.
+        if (message !== undefined && !isAnswerTo(question, message)) return
         clearTimeout(timer)
         this.#waiting.delete(id)
         resolve(message)

@@ -14,6 +14,9 @@ import {
 export const SECURE_CHILD = "secure-child"
 export const INSECURE_CHILD = "insecure-child"
 
+/** The label below which each of the two has a wildcard. */
+export const CHILD_WILDCARD = "a"
+
 export interface ChildServer {
   readonly address: string
   /** The DS record of the secure child: key tag, algorithm, kind of digest, digest in base64. */

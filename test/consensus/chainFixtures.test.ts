@@ -1,5 +1,5 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import type { Activation, ConsensusParams, regtestParams, withOverrides } from "../../src/consensus/params.ts"
+import { type ConsensusParams, regtestParams, withOverrides } from "../../src/consensus/params.ts"
 import type { Activation } from "../../src/consensus/readerParams.ts"
 import type { Coin, NameClaim, NameEffect } from "../../src/consensus/view.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { missedRule, RULES } from "../../../src/chain/state/missedRule.ts"
-import type { Activation, regtestParams } from "../../../src/consensus/params.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
 import type { Activation } from "../../../src/consensus/readerParams.ts"
 
 const TIP = 20

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createSocket } from "node:dgram"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { delimiter, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import process from "node:process"
 import { dnskeyOf, dsOf, type ZoneKey } from "../../src/dns/sign/zoneKey.ts"
 import { wireNameOfHost } from "../../src/dns/wire/name.ts"
@@ -35,6 +35,8 @@ export interface Anchor {
 
 export interface Front {
   readonly program: string
+  /** What else it needs. */
+  readonly canRun?: () => boolean
   readonly validates: boolean
   readonly argumentsFor: (options: FrontOptions) => ReadonlyArray<string>
 }
@@ -122,11 +124,52 @@ const dnsmasq: Front = {
   }
 }
 
-export const FRONTS = { unbound, knot, bind, dnsmasq } as const
+const RESOLVED = "/usr/lib/systemd/systemd-resolved"
+
+/** Reads its files at their paths alone: it sees an /etc of its own, in which they lie over those of the machine. */
+const resolved: Front = {
+  program: "unshare",
+  canRun: () => existsSync(RESOLVED) && process.getuid?.() === 0,
+  validates: true,
+  argumentsFor: (options) => {
+    const { anchor, directory, port } = options
+    const own = [
+      "[Resolve]",
+      "DNSStubListener=no",
+      `DNSStubListenerExtra=127.0.0.1:${port}`,
+      "LLMNR=no",
+      "MulticastDNS=no"
+    ]
+    const files = {
+      "etc/systemd/resolved.conf.d/own.conf": `${own.join("\n")}\n`,
+      "etc/systemd/resolved.conf.d/bit.conf": withPorts(recipe("systemd-resolved"), options),
+      "etc/dnssec-trust-anchors.d/bit.positive": `${anchor.ds}\n`
+    }
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(directory, file)), { recursive: true })
+      writeFileSync(join(directory, file), text)
+    }
+    mkdirSync(join(directory, "work"))
+    const script = [
+      "set -e",
+      "mount -t overlay overlay -o lowerdir=/etc,upperdir=$0/etc,workdir=$0/work /etc",
+      "mkdir -p /run/systemd",
+      "mount -t tmpfs none /run/systemd",
+      "install -d -o systemd-resolve -g systemd-resolve /run/systemd/resolve",
+      `exec env SYSTEMD_LOG_TARGET=console ${RESOLVED}`
+    ]
+    return ["--mount", "sh", "-c", script.join("\n"), directory]
+  }
+}
+
+export const FRONTS = { unbound, knot, bind, dnsmasq, resolved } as const
 
 export type FrontName = keyof typeof FRONTS
 
-export const isInstalled = (name: FrontName): boolean => programOf(FRONTS[name].program) !== undefined
+export const isInstalled = (name: FrontName): boolean => {
+  const { canRun, program }: Front = FRONTS[name]
+  return programOf(program) !== undefined && canRun?.() !== false
+}
 
 export interface RunningFront {
   readonly process: ChildProcess

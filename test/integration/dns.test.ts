@@ -76,8 +76,9 @@ const QUESTIONS = "300"
 
 const VALIDATORS = fileURLToPath(new URL("../../build/scripts/dns/validators.js", import.meta.url))
 
+/** systemd-resolved leaves the CNAME out of answers with a DNAME, so it is no judge of records. */
 const validating = (Object.keys(FRONTS) as ReadonlyArray<FrontName>)
-  .filter((name) => FRONTS[name].validates && isInstalled(name))
+  .filter((name) => FRONTS[name].validates && name !== "resolved" && isInstalled(name))
 
 describe.skipIf(validating.length === 0)("resolvers that validate", () => {
   it.scopedLive("find nothing bogus among random questions, and the records that svcd itself gives", () =>

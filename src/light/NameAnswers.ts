@@ -63,9 +63,12 @@ export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
   ) => Effect.Effect<void, NamesIncomplete | StorageFailure>
 }>() {}
 
+/** A count for all names: streams take no infinite one. */
+const ALL = Number.MAX_SAFE_INTEGER
+
 /** The records of a window in scan order. Reads the names first, then the matching records. */
 const scanWindow = (light: LightNode, options: ScanOptions): Stream.Stream<NameAnswer, StorageFailure> => {
-  const { count = Infinity, matches, maxHeight = Infinity, minHeight = 0, prefix = EMPTY, start = EMPTY } = options
+  const { count = ALL, matches, maxHeight = Infinity, minHeight = 0, prefix = EMPTY, start = EMPTY } = options
   const fits = (name: Bytes): boolean => byLength(name, start) >= 0 && (matches === undefined || matches(name))
   const names = Effect.map(
     Stream.runCollect(Stream.filter(light.names(prefix), fits)),
@@ -157,7 +160,7 @@ export const makeNameAnswers = (
       atOnce: (name) => part.current() === undefined ? names.atOnce(name) : undefined,
       scan: (options) => list((light) => scanWindow(light, options), names.scan(options)),
       scanByPrefix: (options) => {
-        const { count = Infinity, prefix, start = EMPTY } = options
+        const { count = ALL, prefix, start = EMPTY } = options
         return list(
           ({ scan }) =>
             scan(prefix).pipe(

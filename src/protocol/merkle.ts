@@ -54,22 +54,24 @@ export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, inde
   return root
 }
 
-export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> => {
-  const branch: Array<Uint8Array> = []
-  let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash))
-  for (let position = index; row.length > 1; position >>= 1) {
+/** The branches of entries, after one computation of all nodes. */
+export const merkleBranches = (hashes: ReadonlyArray<Bytes>): (index: number) => ReadonlyArray<Uint8Array> => {
+  const rows: Array<Array<Uint8Array>> = []
+  for (let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash)); row.length > 1;) {
     const last = row[row.length - 1]
     if (row.length % 2 === 1 && last !== undefined) row.push(last)
-    const sibling = row[position ^ 1]
-    if (sibling !== undefined) branch.push(sibling)
+    rows.push(row)
     const next: Array<Uint8Array> = []
     for (let i = 0; i + 1 < row.length; i += 2) {
       const pair = new Uint8Array(64)
-      pair.set(row[i] ?? new Uint8Array(32))
-      pair.set(row[i + 1] ?? new Uint8Array(32), 32)
+      pair.set(row[i] ?? EMPTY)
+      pair.set(row[i + 1] ?? EMPTY, 32)
       next.push(hash256(pair))
     }
     row = next
   }
-  return branch
+  return (index) => rows.flatMap((row, depth) => row[(index >> depth) ^ 1] ?? [])
 }
+
+export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> =>
+  merkleBranches(hashes)(index)

@@ -91,11 +91,14 @@ export interface LightOptions {
   readonly params: ConsensusParams
   readonly status: SyncStatusOptions
   readonly verifyThreads: number
+  /** Whether to keep what proofs of names need. */
+  readonly proofs?: boolean
 }
 
-const open = ({ filename, pageSize, params }: LightOptions, now: () => number) => {
+const open = ({ filename, pageSize, params, proofs = false }: LightOptions, now: () => number) => {
   const file = new WindowFile(filename, pageSize)
   try {
+    file.keepProofs(proofs)
     const index = new BlockIndex()
     const stored = file.state()
     if (stored !== undefined) index.load(file.pages(), stored.headerCount)

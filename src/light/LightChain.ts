@@ -9,11 +9,12 @@ import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
 import { GivenUp } from "./GivenUp.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
 import { lightTree } from "./lightTree.ts"
-import { operationsOf } from "./nameWindow.ts"
+import { keptOf } from "./nameWindow.ts"
 import { allSigned } from "./signatures.ts"
 import { WaitingBlocks } from "./WaitingBlocks.ts"
 import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type WindowPlace } from "./windowBranches.ts"
-import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
+import type { NewOperation, Proof, StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
+import type { KeptHead } from "./windowProofs.ts"
 import { firstOfWindow } from "./windowStart.ts"
 
 /** Bytes of blocks that may wait for their neighbours. Further ones are dropped and requested again later. */
@@ -190,7 +191,7 @@ export class LightChain {
   /** Offers a block whose header is known or follows a known one. Throws `StorageFailure`. */
   take(block: Block): Reject | undefined {
     // The header was accepted with a proof. The block's copy may have another one, which does not affect its content.
-    const isKnown = this.index.find(block.hash) !== NONE
+    const isKnown = this.index.find(block.hash) !== NONE && !this.file.keepsProofs
     const broken = isKnown ? checkBlockBody(block) : checkBlock(block, this.params)
     if (broken !== undefined) return broken
     const accepted = this.headers.accept(block, true)
@@ -214,7 +215,8 @@ export class LightChain {
       this.isStuck ||= isInBranch(this.place, this.headers.best.reachable, id)
       return rejectAs("time-future", "too-many-blocks")
     }
-    this.waiting.put(id, { operations: operationsOf({ block, height: index.height(id), params }), size: block.size })
+    const kept = keptOf({ block, height: index.height(id), params, proofs: this.file.keepsProofs })
+    this.waiting.put(id, { ...kept, size: block.size })
     this.givenUp.delete(id)
     return undefined
   }
@@ -331,13 +333,17 @@ export class LightChain {
   }
 
   private stepDown(changes: WindowChanges): boolean {
-    const added: Array<WindowOperation> = []
+    const added: Array<NewOperation> = []
+    const heads: Array<KeptHead> = []
     const { low } = this
     while (this.isNextWaiting) {
-      added.push(...this.waiting.take(this.index.ancestor(this.high, this.low - 1)) ?? [])
+      const kept = this.waiting.take(this.index.ancestor(this.high, this.low - 1))
+      added.push(...kept?.operations ?? [])
+      heads.push(...kept?.heads ?? [])
       this.low--
     }
     changes.add(added)
+    changes.addHeads(heads)
     return this.low < low
   }
 
@@ -357,15 +363,16 @@ export class LightChain {
   }
 
   private addAbove(changes: WindowChanges, id: HeaderId): void {
-    const operations = this.waiting.take(id)
-    if (operations === undefined) return
+    const kept = this.waiting.take(id)
+    if (kept === undefined) return
     this.high = id
-    changes.add(operations)
-    const kept = this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED
-    changes.removeBelow(kept)
+    changes.add(kept.operations)
+    changes.addHeads(kept.heads)
+    const lowest = this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED
+    changes.removeBelow(lowest)
     // Reorgs may shorten the chain. Removed blocks must not count as known then.
-    this.low = Math.max(this.low, kept)
-    this.floor = Math.max(this.floor, kept)
+    this.low = Math.max(this.low, lowest)
+    this.floor = Math.max(this.floor, lowest)
   }
 
   /** Moves to the branch with more work whose blocks are all here. */

@@ -1,9 +1,8 @@
 import type { HeaderId } from "../protocol/keys.ts"
-import type { WindowOperation } from "./WindowFile.ts"
+import type { KeptBlock } from "./nameWindow.ts"
 
 /** What is kept of a block until it joins the window. */
-interface WaitingBlock {
-  readonly operations: ReadonlyArray<WindowOperation>
+interface WaitingBlock extends KeptBlock {
   /** The size of the block. The operations are views of its bytes. */
   readonly size: number
 }
@@ -35,12 +34,12 @@ export class WaitingBlocks {
     this.held += block.size
   }
 
-  /** Removes a block and returns its operations; `undefined` if it is not waiting. */
-  take(id: HeaderId): ReadonlyArray<WindowOperation> | undefined {
+  /** Removes a block and returns it; `undefined` if it is not waiting. */
+  take(id: HeaderId): KeptBlock | undefined {
     const block = this.blocks.get(id)
     if (block === undefined) return undefined
     this.blocks.delete(id)
     this.held -= block.size
-    return block.operations
+    return block
   }
 }

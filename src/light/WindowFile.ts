@@ -3,11 +3,21 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
 import { decodeTransaction } from "../protocol/transaction.ts"
-import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
+import { type Database, guarded, openDatabase } from "../storage/Database.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
 import { type Inspected, newerThan } from "../storage/inspect.ts"
 import type { PageGuard } from "../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../storage/rowWriter.ts"
+import { type KeptHead, provenRow, type WindowHead, windowHead, type WindowProofRow } from "./windowProofs.ts"
+import {
+  Link,
+  PLACES,
+  prepareWindow,
+  turned,
+  WINDOW_MIGRATIONS,
+  type WindowRow,
+  type WindowStatements
+} from "./windowTables.ts"
 
 // names-window.db: the headers of a light chain, and all name operations within its window, each with its transaction.
 // A step of the chain is one database transaction. Methods throw `StorageFailure`. A damaged file is filled again from
@@ -17,40 +27,11 @@ import { repeated, rowWriter } from "../storage/rowWriter.ts"
 
 const REMEDY = "Stop the node, delete the file and start again: it is filled again from peers"
 
-/** The check of an operation against the one before it on the same name (column `link`). */
-const Link = { UNCHECKED: 0, VALID: 1, INVALID: 2 } as const
-
-/** The place of an operation is this minus its names.db number, `firstOperationAt(height)` plus its index. */
-const PLACES = 2 ** 44
-
-/** Converts the number of an operation to its place, and back. */
-const turned = (number: number): number => PLACES - number
-
-const MIGRATIONS = [
-  `CREATE TABLE headers (page INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT;
-   CREATE TABLE state (
-     one INTEGER PRIMARY KEY CHECK (one = 1),
-     header_count INTEGER NOT NULL, high_hash BLOB, low INTEGER NOT NULL, floor INTEGER NOT NULL
-   ) STRICT;`,
-  PAGES_HAVE_SUMS,
-  // Earlier tables, which had only the newest operations, are filled again.
-  `DROP TABLE IF EXISTS operations;
-   DROP TABLE IF EXISTS proofs;
-   DROP TABLE IF EXISTS links;
-   UPDATE state SET high_hash = NULL, low = 0, floor = 0;
-   CREATE TABLE operations (
-     place INTEGER PRIMARY KEY, name BLOB NOT NULL, first INTEGER NOT NULL, link INTEGER NOT NULL, vout INTEGER NOT NULL,
-     tx BLOB NOT NULL
-   ) STRICT;
-   CREATE INDEX operations_by_name ON operations (name);
-   CREATE INDEX unchecked_operations ON operations (place) WHERE link = ${Link.UNCHECKED};`
-]
-
 export const inspectedWindow = (filename: string): Inspected => ({
   filename,
   what: "names-window.db",
   remedy: REMEDY,
-  newer: newerThan(MIGRATIONS.length, filename)
+  newer: newerThan(WINDOW_MIGRATIONS.length, filename)
 })
 
 /** The blocks with known names, `low` to `high`. Complete when `low` is `floor`. */
@@ -76,6 +57,11 @@ export interface WindowOperation {
   readonly vout: number
 }
 
+/** An operation to store, with the branch of its transaction: empty unless proofs are kept. */
+export interface NewOperation extends WindowOperation {
+  readonly branch: Bytes
+}
+
 /** The signatures on a name since its last valid registration in the window. */
 export interface Proof {
   /** Operations not checked yet. */
@@ -92,80 +78,9 @@ export interface LinkRow extends WindowOperation {
   readonly removals: number
 }
 
-interface StateRow {
-  readonly header_count: number
-  readonly high_hash: Buffer | null
-  readonly low: number
-  readonly floor: number
-}
-
-interface OperationRow {
-  readonly name: Buffer
-  readonly place: number
-  readonly first: number
-  readonly vout: number
-  readonly tx: Buffer
-}
-
-const OPERATION = "place, name, first, vout, tx"
-
-/** The window is complete. Until then, the operation before another one may still arrive. */
-const IS_FILLED = "(SELECT high_hash IS NOT NULL AND low <= floor FROM state)"
-
-const prepare = (database: Database) => {
-  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
-  return {
-    page: statement<[number], { readonly records: Buffer }>("SELECT records FROM headers WHERE page = ?"),
-    pageCount: statement<[], { readonly pages: number }>("SELECT count(*) AS pages FROM headers"),
-    putPage: statement<[number, Bytes], never>("INSERT OR REPLACE INTO headers (page, records) VALUES (?, ?)"),
-    state: statement<[], StateRow>("SELECT header_count, high_hash, low, floor FROM state"),
-    putState: statement<[number, Bytes | null, number, number], never>(
-      "INSERT OR REPLACE INTO state (one, header_count, high_hash, low, floor) VALUES (1, ?, ?, ?, ?)"
-    ),
-    newest: statement<[Bytes], OperationRow>(
-      `SELECT ${OPERATION} FROM operations WHERE name = ? ORDER BY place LIMIT 1`
-    ),
-    before: statement<[Bytes, number], Pick<OperationRow, "place" | "tx" | "vout">>(
-      "SELECT place, tx, vout FROM operations WHERE name = ? AND place > ? ORDER BY place LIMIT 1"
-    ),
-    newestFrom: statement<[Bytes, number], OperationRow>(
-      `SELECT ${OPERATION} FROM operations JOIN (
-         SELECT min(place) AS newest FROM operations WHERE name >= ? GROUP BY name ORDER BY name LIMIT ?
-       ) ON place = newest ORDER BY name`
-    ),
-    namesFrom: statement<[Bytes, number], Pick<OperationRow, "name">>(
-      "SELECT DISTINCT name FROM operations WHERE name >= ? ORDER BY name LIMIT ?"
-    ),
-    from: statement<[number], OperationRow>(`SELECT ${OPERATION} FROM operations WHERE place <= ? ORDER BY place DESC`),
-    removeFrom: statement<[number], never>("DELETE FROM operations WHERE place <= ?"),
-    removeBelow: statement<[number], never>("DELETE FROM operations WHERE place > ?"),
-    proof: statement<[{ readonly name: Bytes }], Proof>(
-      `SELECT count(*) FILTER (WHERE link = ${Link.UNCHECKED}) AS unchecked,
-         count(*) FILTER (WHERE link = ${Link.INVALID}) AS invalid
-       FROM operations WHERE name = $name AND place <= coalesce(
-         (SELECT min(place) FROM operations WHERE name = $name AND first = 1 AND link = ${Link.VALID}), ${PLACES})`
-    ),
-    nextLinks: statement<[number], OperationRow>(
-      `SELECT ${OPERATION} FROM operations WHERE link = ${Link.UNCHECKED} AND ${IS_FILLED} ORDER BY place DESC LIMIT ?`
-    ),
-    linksOf: statement<[Bytes, number], OperationRow>(
-      `SELECT ${OPERATION} FROM operations WHERE name = ? AND link = ${Link.UNCHECKED} AND ${IS_FILLED} LIMIT ?`
-    ),
-    setLink: statement<[number, number], never>(
-      `UPDATE operations SET link = ? WHERE place = ? AND link = ${Link.UNCHECKED}`
-    ),
-    clear: statement<[], never>("DELETE FROM operations"),
-    countNames: statement<[], { readonly names: number }>("SELECT count(DISTINCT name) AS names FROM operations"),
-    countLinks: statement<[], { readonly links: number }>(
-      `SELECT count(*) AS links FROM operations WHERE link = ${Link.UNCHECKED}`
-    )
-  }
-}
-
-type Statements = ReturnType<typeof prepare>
-
 export interface WindowChanges {
-  readonly add: (operations: ReadonlyArray<WindowOperation>) => void
+  readonly add: (operations: ReadonlyArray<NewOperation>) => void
+  readonly addHeads: (heads: ReadonlyArray<KeptHead>) => void
   /** Records whether the previous owner allowed an operation. */
   readonly checked: (link: Pick<LinkRow, "id" | "removals">, valid: boolean) => void
   readonly removeFrom: (height: Height) => void
@@ -173,13 +88,16 @@ export interface WindowChanges {
   readonly removeBelow: (height: Height) => void
   /** Removes all operations to restart the window. */
   readonly clear: () => void
+  /** The same, with the window's place. */
+  readonly forget: () => void
+  readonly forgetHeads: () => void
   readonly putState: (state: StoredLight) => void
   readonly putPages: (pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>) => void
 }
 
 const insertSql = (rows: number): string =>
-  `INSERT INTO operations (place, name, first, link, vout, tx) VALUES ${
-    repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?)`, rows)
+  `INSERT INTO operations (place, name, first, link, vout, tx, branch) VALUES ${
+    repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?, ?)`, rows)
   }`
 
 /** The number of removals, and of unchecked operations; `undefined` if these must be counted. */
@@ -188,13 +106,18 @@ interface Tally {
   unchecked: number | undefined
 }
 
-const changesOf = (database: Database, statements: Statements, tally: Tally): WindowChanges => {
-  const insert = rowWriter<WindowOperation>(database, insertSql, ({ first, id, name, tx, vout }, into) => {
-    into.push(turned(id), name, first ? 1 : 0, vout, tx)
+const changesOf = (database: Database, statements: WindowStatements, tally: Tally): WindowChanges => {
+  const insert = rowWriter<NewOperation>(database, insertSql, ({ branch, first, id, name, tx, vout }, into) => {
+    into.push(turned(id), name, first ? 1 : 0, vout, tx, branch)
   })
   const removed = (): void => {
     tally.removals++
     tally.unchecked = undefined
+  }
+  const clear = (): void => {
+    statements.clear.run()
+    statements.clearHeads.run()
+    removed()
   }
   return {
     add: (operations) => {
@@ -206,18 +129,27 @@ const changesOf = (database: Database, statements: Statements, tally: Tally): Wi
       const { changes } = statements.setLink.run(valid ? Link.VALID : Link.INVALID, turned(id))
       if (tally.unchecked !== undefined) tally.unchecked -= changes
     },
+    addHeads: (heads) => {
+      for (const { coinbase, head, height } of heads) {
+        statements.putHead.run(turned(firstOperationAt(height)), head, coinbase)
+      }
+    },
     removeFrom: (height) => {
       statements.removeFrom.run(turned(firstOperationAt(height)))
+      statements.removeHeadsFrom.run(turned(firstOperationAt(height)))
       removed()
     },
     removeBelow: (height) => {
+      statements.removeHeadsBelow.run(turned(firstOperationAt(height)))
       // Nothing replaces these operations, so pending checks stay valid.
       if (statements.removeBelow.run(turned(firstOperationAt(height))).changes > 0) tally.unchecked = undefined
     },
-    clear: () => {
-      statements.clear.run()
-      removed()
+    clear,
+    forget: () => {
+      clear()
+      statements.forgetWindow.run()
     },
+    forgetHeads: () => void statements.clearHeads.run(),
     putState: ({ headerCount, window }) =>
       void statements.putState.run(headerCount, window?.high ?? null, window?.low ?? 0, window?.floor ?? 0),
     putPages: (pages) => {
@@ -226,7 +158,7 @@ const changesOf = (database: Database, statements: Statements, tally: Tally): Wi
   }
 }
 
-const operationOf = ({ first, name, place, tx, vout }: OperationRow): WindowOperation => ({
+const operationOf = ({ first, name, place, tx, vout }: WindowRow): WindowOperation => ({
   id: turned(place),
   name: plain(name),
   first: first === 1,
@@ -235,7 +167,7 @@ const operationOf = ({ first, name, place, tx, vout }: OperationRow): WindowOper
 })
 
 /** An operation as in names.db. Throws for an output that sets no name, as the file is then damaged. */
-const recordOf = ({ place, tx, vout }: OperationRow): NameEntry => {
+const recordOf = ({ place, tx, vout }: WindowRow): NameEntry => {
   const transaction = decodeTransaction(plain(tx))
   const output = transaction.outputs[vout]
   const parsed = output === undefined ? undefined : parseNameScript(output.script)
@@ -259,17 +191,18 @@ export class WindowFile {
   readonly filename: string
   readonly guard: PageGuard
   private readonly database: Database
-  private readonly statements: Statements
+  private readonly statements: WindowStatements
   private readonly changes: WindowChanges
   private readonly tally: Tally = { removals: 0, unchecked: undefined }
+  private keeps = false
 
   constructor(filename: string, pageSize: number) {
     this.filename = filename
-    const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+    const { database, guard } = openDatabase({ filename, pageSize, migrations: WINDOW_MIGRATIONS, remedy: REMEDY })
     this.database = database
     this.guard = guard
     try {
-      this.statements = prepare(database)
+      this.statements = prepareWindow(database)
       this.changes = changesOf(database, this.statements, this.tally)
     } catch (cause) {
       guard.close()
@@ -281,11 +214,30 @@ export class WindowFile {
     this.guard.close()
   }
 
+  /** Whether it keeps what proofs need: the headers of its blocks, and the branches of its transactions. */
+  get keepsProofs(): boolean {
+    return this.keeps
+  }
+
+  /**
+   * Keeps what proofs need, or forgets it. Before anything reads the window: one that was filled without is dropped, and
+   * filled again from peers.
+   */
+  keepProofs(keeps: boolean): void {
+    this.keeps = keeps
+    const { window } = this.state() ?? {}
+    const [first] = this.reading(({ headsFrom }) => headsFrom.all(PLACES, 1))
+    if (!keeps && first !== undefined) this.change((changes) => changes.forgetHeads())
+    if (keeps && window !== undefined && this.heads(window.low, 1).length === 0) {
+      this.change((changes) => changes.forget())
+    }
+  }
+
   corrupted(found: string): StorageCorrupted {
     return new StorageCorrupted({ file: this.filename, found, remedy: REMEDY })
   }
 
-  private reading<A>(work: (statements: Statements) => A): A {
+  private reading<A>(work: (statements: WindowStatements) => A): A {
     return guarded({ file: this.filename, doing: "reading", remedy: REMEDY }, () => work(this.statements))
   }
 
@@ -350,11 +302,31 @@ export class WindowFile {
     return this.reading(({ namesFrom }) => namesFrom.all(name, limit)).map((row) => row.name)
   }
 
+  /** The newest operations on a name with their branches, the newest first. */
+  provenOf(name: Bytes, limit: number): ReadonlyArray<WindowProofRow> {
+    const rows = this.reading(({ provenOf }) => provenOf.all(name, limit))
+    return this.decoded(() => rows.map((row) => provenRow(row, recordOf(row))))
+  }
+
+  /** The operations of a block with their branches, in chain order. */
+  provenAt(height: Height): ReadonlyArray<WindowProofRow> {
+    const [from, to] = [firstOperationAt(height), firstOperationAt(height + 1)]
+    const rows = this.reading(({ provenBetween }) => provenBetween.all(turned(from), turned(to)))
+    return this.decoded(() => rows.map((row) => provenRow(row, recordOf(row))))
+  }
+
+  /** The heads from a height on, up to the first that is not kept. */
+  heads(from: Height, limit: number): ReadonlyArray<WindowHead> {
+    const rows = this.reading(({ headsFrom }) => headsFrom.all(turned(firstOperationAt(from)), limit))
+    const gap = rows.findIndex(({ place }, i) => turned(place) !== firstOperationAt(from + i))
+    return this.decoded(() => rows.slice(0, gap < 0 ? rows.length : gap).map(windowHead))
+  }
+
   proof(name: Bytes): Proof {
     return this.reading(({ proof }) => proof.get({ name })) ?? { unchecked: 0, invalid: 0 }
   }
 
-  private links(rows: ReadonlyArray<OperationRow>): ReadonlyArray<LinkRow> {
+  private links(rows: ReadonlyArray<WindowRow>): ReadonlyArray<LinkRow> {
     const { removals } = this.tally
     return rows.map((row) => {
       const before = this.reading(({ before }) => before.get(row.name, row.place))

@@ -1,7 +1,10 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { attempt } from "../chain/attempt.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
+import { NamesIncomplete, type ProofUnavailable } from "../names/errors.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
+import type { NameEvidence, WantedEvidence } from "../names/nameEvidence.ts"
 import { CACHED_RECORD_BYTES, recordBytes, RecordCache } from "../names/RecordCache.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
@@ -10,8 +13,10 @@ import type { LightChain } from "./LightChain.ts"
 import type { LinkPool } from "./LinkPool.ts"
 import { NameCount } from "./NameCount.ts"
 import { SignatureQueue } from "./SignatureQueue.ts"
+import { evidenceInWindow } from "./windowEvidence.ts"
 import type { WindowFile } from "./WindowFile.ts"
 import { rowsByName } from "./windowPages.ts"
+import type { WindowHead, WindowProofRow } from "./windowProofs.ts"
 
 /** The most cached names, within `CACHED_RECORD_BYTES`. */
 const CACHED_NAMES = 20_000
@@ -35,6 +40,21 @@ export interface WindowReaderParts {
   readonly ends: <A>(work: Effect.Effect<A, StorageFailure>) => Effect.Effect<A, StorageFailure>
 }
 
+/** What a window keeps beside its operations, with -nameproofs. */
+export interface WindowProofs {
+  /** Whether the window keeps it. */
+  readonly kept: boolean
+  /** Fails with `NamesIncomplete` while the window is not up to date. */
+  readonly prove: (
+    name: Bytes,
+    wanted: WantedEvidence
+  ) => Effect.Effect<NameEvidence, NamesIncomplete | ProofUnavailable | StorageFailure>
+  /** The operations of a block with their branches, in chain order. */
+  readonly at: (height: Height) => Effect.Effect<ReadonlyArray<WindowProofRow>, StorageFailure>
+  /** The headers with their merged-mining proofs from a height on, as far as the window has them. */
+  readonly heads: (from: Height, limit: number) => Effect.Effect<ReadonlyArray<WindowHead>, StorageFailure>
+}
+
 /** Answers from the window. The signatures of requested names are checked first. */
 export interface WindowReader {
   /** The newest operation on a name, expired or not; `undefined` if the window has none or is not up to date. */
@@ -48,6 +68,7 @@ export interface WindowReader {
   /** The newest operation on each name with a prefix, expired or not, in byte order. */
   readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
   readonly operationsFrom: (height: Height) => Effect.Effect<ReadonlyArray<NameEntry>, StorageFailure>
+  readonly proofs: WindowProofs
 }
 
 export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowReaderParts) => {
@@ -78,6 +99,8 @@ export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowR
       return found
     }))
 
+  const tipNow = (): Cursor => ({ height: chain.height, hash: chain.tree.hash(chain.tree.tip()).slice() })
+
   const reader: WindowReader = {
     resolve: (name) =>
       Effect.suspend(() => {
@@ -103,7 +126,20 @@ export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowR
         nameOf: ({ record }) => record.name,
         size: PAGE
       }),
-    operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height)))
+    operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height))),
+    proofs: {
+      kept: file.keepsProofs,
+      prove: (name, wanted) =>
+        Effect.gen(function*() {
+          const found = yield* ends(attempt(() => {
+            const low = chain.range.low
+            return isCurrent() ? evidenceInWindow({ file, tip: tipNow(), low }, name, wanted) : new NamesIncomplete()
+          }))
+          return "_tag" in found ? yield* found : found
+        }),
+      at: (height) => ends(attempt(() => file.provenAt(height))),
+      heads: (from, limit) => ends(attempt(() => file.heads(from, limit)))
+    }
   }
   return { reader, count, queue, changed: () => changed("all") }
 }

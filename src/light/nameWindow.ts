@@ -2,21 +2,37 @@ import { nameEffects } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { firstOperationAt } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
+import { EMPTY } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import type { WindowOperation } from "./WindowFile.ts"
+import type { NewOperation } from "./WindowFile.ts"
+import { keptEvidence, type KeptHead, keptHead } from "./windowProofs.ts"
 
 export interface WindowBlock {
   readonly block: Block
   readonly height: Height
   readonly params: ConsensusParams
+  /** Whether to keep what proofs need. */
+  readonly proofs?: boolean
 }
 
-/** The name operations of a block, newest first: all that the window keeps of it. */
-export const operationsOf = ({ block, height, params }: WindowBlock): ReadonlyArray<WindowOperation> =>
-  nameEffects(block, height, params).map(({ name, operation, transaction, vout }, index) => ({
+/** All that the window keeps of a block. */
+export interface KeptBlock {
+  /** Newest first. */
+  readonly operations: ReadonlyArray<NewOperation>
+  /** That of the block; none unless proofs are kept. */
+  readonly heads: ReadonlyArray<KeptHead>
+}
+
+export const keptOf = ({ block, height, params, proofs = false }: WindowBlock): KeptBlock => {
+  const effects = nameEffects(block, height, params)
+  const evidence = proofs && effects.length > 0 ? keptEvidence(block, height) : undefined
+  const operations = effects.map(({ name, operation, transaction, vout }, index) => ({
     id: firstOperationAt(height) + index,
     name,
     first: operation.op === "name_firstupdate",
     tx: transaction.bytes,
-    vout
+    vout,
+    branch: evidence?.branchOf(transaction) ?? EMPTY
   })).reverse()
+  return { operations, heads: proofs ? [evidence?.head ?? keptHead(block, height)] : [] }
+}

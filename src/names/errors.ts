@@ -96,3 +96,21 @@ const REASONS = {
   early: "events before its block are not known here",
   pruned: "its block left the best chain, and is not stored any more"
 }
+
+const UNAVAILABLE = {
+  pruned: "its block was pruned. Ask a node that keeps all blocks, or start without -prune and with -reindex",
+  missing: "its block is not stored yet. Retry when the node has it",
+  unkept: "the node keeps names without their blocks. Start it with -nameproofs",
+  long: "the transaction is too long"
+}
+
+/** The node knows the name, but does not store what a proof needs. */
+export class ProofUnavailable extends Schema.TaggedError<ProofUnavailable>()("ProofUnavailable", {
+  /** Of the operation without a proof. */
+  height: Schema.Int,
+  why: Schema.Literal("pruned", "missing", "unkept", "long")
+}, lasting(409)) {
+  override get message(): string {
+    return `the operation at height ${this.height} cannot be proven: ${UNAVAILABLE[this.why]}`
+  }
+}

@@ -7,7 +7,7 @@ import { nameEffects } from "../../src/consensus/names.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { LightChain } from "../../src/light/LightChain.ts"
 import { LightHeaders } from "../../src/light/LightHeaders.ts"
-import { operationsOf } from "../../src/light/nameWindow.ts"
+import { keptOf } from "../../src/light/nameWindow.ts"
 import { WindowFile } from "../../src/light/WindowFile.ts"
 import { nameScript, parseNameScript } from "../../src/protocol/nameOperation.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
@@ -71,7 +71,7 @@ const fillWindow = (directory: string, changed = false): string | undefined => {
     // The last operation on a name, with another value in its output.
     const height = BLOCKS.findLastIndex((block, at) => nameEffects(block, at, regtestParams).length > 0)
     const block = BLOCKS[height] ?? assert.fail("there is no name")
-    const operations = operationsOf({ block, height, params: regtestParams })
+    const operations = keptOf({ block, height, params: regtestParams }).operations
     const [last = assert.fail("no operation"), ...others] = operations
     const transaction = decodeTransaction(last.tx)
     const outputs = transaction.outputs.map((output, at) => {

@@ -1,0 +1,34 @@
+import type { Cursor } from "../chain/write/Follower.ts"
+import { ProofUnavailable } from "../names/errors.ts"
+import { EvidenceList, type NameEvidence, newestLife, type WantedEvidence } from "../names/nameEvidence.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
+import { MOST_OPERATIONS } from "../verify/nameProof.ts"
+import type { WindowFile } from "./WindowFile.ts"
+
+interface WindowNow {
+  readonly file: Pick<WindowFile, "heads" | "provenOf">
+  readonly tip: Cursor
+  readonly low: Height
+}
+
+/** The evidence of a name in a window that keeps proofs, from one state. Throws `StorageFailure`. */
+export const evidenceInWindow = (
+  { file, low, tip }: WindowNow,
+  name: Bytes,
+  wanted: WantedEvidence
+): NameEvidence | ProofUnavailable => {
+  const rows = file.provenOf(name, MOST_OPERATIONS)
+  const life = newestLife(rows.map((row) => ({ ...row, op: row.record.op, height: row.record.height })), wanted)
+  const evidence = new EvidenceList()
+  for (const { kept, record: { height, vout }, tx } of life.wanted) {
+    const isNewest = evidence.operations.length === 0
+    const heads = file.heads(height, isNewest ? 1 + wanted.headers : 1)
+    const coinbase = heads[0]?.coinbase
+    if (kept === undefined || coinbase === undefined) return new ProofUnavailable({ height, why: "unkept" })
+    if (evidence.add({ height, tx, vout, ...kept, coinbase, headers: heads.map(({ head }) => head) })) continue
+    if (isNewest) return new ProofUnavailable({ height, why: "long" })
+    break
+  }
+  return { tip, from: low, since: life.since, operations: evidence.operations }
+}

@@ -1,0 +1,129 @@
+import type { Cursor } from "../chain/write/Follower.ts"
+import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
+import type { Network } from "../protocol/networks.ts"
+import { NAME_PROOF, type NameProof, type NameProofOperation } from "../verify/nameProof.ts"
+import type { NameEntry } from "./NameEntry.ts"
+
+// What a node knows about a name for a portable proof (docs/proofs.md), and the document that it makes of that.
+
+/** A transaction of a block, and the hashes from there to the merkle root, in wire order. */
+export interface LeafEvidence {
+  /** With its witnesses. */
+  readonly tx: Bytes
+  readonly branch: ReadonlyArray<Bytes>
+}
+
+/** An operation on a name, and all that shows that a block has it. */
+export interface OperationEvidence extends LeafEvidence {
+  readonly height: Height
+  readonly vout: number
+  /** Of the transaction in its block. */
+  readonly pos: number
+  /** The first transaction of the block, which says its height. */
+  readonly coinbase: LeafEvidence
+  /** With their merged-mining proofs: of the block, then of those that follow. */
+  readonly headers: ReadonlyArray<Bytes>
+}
+
+/** All operations are of the chain that ends with `tip`. */
+export interface NameEvidence {
+  readonly tip: Cursor
+  /** The lowest block whose operations are known. */
+  readonly from: Height
+  /** The height of the registration that the newest operation continues, if it is known. */
+  readonly since: Height | undefined
+  /** The newest first. Empty for a name without an operation. */
+  readonly operations: ReadonlyArray<OperationEvidence>
+}
+
+export interface WantedEvidence {
+  /** Headers after the block of the newest operation, as far as the chain has them. */
+  readonly headers: number
+  /** Whether to prove the operations before the newest one, too. */
+  readonly chain: boolean
+}
+
+/** Bytes of evidence: twice as many digits, with the rest of the JSON, are less than `LONGEST_PROOF`. */
+const MOST_BYTES = 950_000
+
+interface Life<A> {
+  readonly since: Height | undefined
+  readonly wanted: ReadonlyArray<A>
+}
+
+/**
+ * What a proof has of the newest operations on a name: the newest one or, with `chain`, all back to the registration. No
+ * earlier owner allowed that one.
+ */
+export const newestLife = <A extends Pick<NameEntry, "op" | "height">>(
+  newestFirst: ReadonlyArray<A>,
+  { chain }: WantedEvidence
+): Life<A> => {
+  const registration = newestFirst.findIndex(({ op }) => op === "name_firstupdate")
+  const all = registration < 0 ? newestFirst : newestFirst.slice(0, registration + 1)
+  return { since: newestFirst[registration]?.height, wanted: chain ? all : all.slice(0, 1) }
+}
+
+const bytesOf = ({ branch, coinbase, headers, tx }: OperationEvidence): number =>
+  [tx, ...branch, coinbase.tx, ...coinbase.branch, ...headers].reduce((sum, { length }) => sum + length, 0)
+
+/** Collects the evidence of operations, the newest first, until there is too much for a proof. */
+export class EvidenceList {
+  readonly operations: Array<OperationEvidence> = []
+  #left = MOST_BYTES
+
+  /** Whether it has the operation now. */
+  add(operation: OperationEvidence): boolean {
+    this.#left -= bytesOf(operation)
+    if (this.#left < 0) return false
+    this.operations.push(operation)
+    return true
+  }
+}
+
+/** In the member `svcd` of a document that denies a name. */
+export const NAME_ABSENCE = "name-absence/1"
+
+/** A node's word that blocks have no operation on a name. It proves nothing. */
+export interface NameAbsence extends Pick<NameProof, "network" | "name" | "asOf"> {
+  readonly svcd: typeof NAME_ABSENCE
+  /** Heights of the first and the last of these blocks. */
+  readonly absent: { readonly from: Height; readonly to: Height }
+}
+
+const hashes = (branch: ReadonlyArray<Bytes>): ReadonlyArray<string> => branch.map(displayHash)
+
+const operationOf = (
+  { branch, coinbase, headers, height, pos, tx, vout }: OperationEvidence
+): NameProofOperation => ({
+  height,
+  tx: toHex(tx),
+  vout,
+  branch: hashes(branch),
+  pos,
+  coinbase: { tx: toHex(coinbase.tx), branch: hashes(coinbase.branch) },
+  headers: headers.map(toHex)
+})
+
+interface Subject {
+  readonly network: Network["chainName"]
+  readonly name: Bytes
+}
+
+/** The document about a name: its proof, or the node's word that there is no such name. */
+export const nameDocument = (
+  { from, operations, since, tip }: NameEvidence,
+  { name, network }: Subject
+): NameProof | NameAbsence => {
+  const about = { network, name: toHex(name) }
+  const asOf = { height: tip.height, hash: displayHash(tip.hash) }
+  if (operations.length === 0) return { svcd: NAME_ABSENCE, ...about, absent: { from, to: tip.height }, asOf }
+  return {
+    svcd: NAME_PROOF,
+    ...about,
+    operations: operations.map(operationOf),
+    asOf,
+    ...(since === undefined ? {} : { since })
+  }
+}

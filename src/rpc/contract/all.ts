@@ -28,6 +28,7 @@ import * as Find from "./names/find.ts"
 import * as Lint from "./names/lint.ts"
 import * as Name from "./names/name.ts"
 import * as Pending from "./names/pending.ts"
+import * as NameProof from "./names/proof.ts"
 import * as Resolve from "./names/resolve.ts"
 import * as Ban from "./network/connection.ts"
 import * as Network from "./network/network.ts"
@@ -88,6 +89,7 @@ const MODULES = {
   Lint,
   Name,
   Pending,
+  NameProof,
   Resolve,
   Ban,
   Network,

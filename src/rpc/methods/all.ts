@@ -10,6 +10,7 @@ import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { Warnings } from "../../chain/Warnings.ts"
+import type { LightPart } from "../../light/LightPart.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
@@ -52,6 +53,7 @@ import { networkMethods, zmqMethods } from "./networkMethods.ts"
 import { offerMethods } from "./offerMethods.ts"
 import { packageMethods } from "./packageMethods.ts"
 import { pendingMethods } from "./pendingMethods.ts"
+import { portableProofMethods } from "./portableProofMethods.ts"
 import { proofMethods } from "./proofMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { psbtUpdateMethods } from "./psbtUpdateMethods.ts"
@@ -104,6 +106,7 @@ export const allMethods: Effect.Effect<
   | ExpiringNames
   | MockTime
   | Scheduler
+  | LightPart
   | NameAnswers
   | NameDb
   | TxIndex
@@ -146,6 +149,7 @@ export const allMethods: Effect.Effect<
     lintMethods,
     findMethods,
     resolveMethods,
+    portableProofMethods,
     dnskeyMethods,
     webhookMethods,
     expiryMethods,

@@ -112,7 +112,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
       // So that none goes unnoticed.
-      assert.lengthOf(METHODS, 216)
+      assert.lengthOf(METHODS, 218)
     }))
 
   it.effect("describe their answers, down to the last member", () =>

@@ -1,0 +1,122 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../base/turns.ts"
+import type { Chain } from "../chain/Chain.ts"
+import { type HeaderTree, NO_HEADER } from "../chain/index/HeaderTree.ts"
+import { encodeBlockHeader } from "../protocol/block.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
+import { merkleBranches } from "../protocol/merkle.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { MOST_OPERATIONS } from "../verify/nameProof.ts"
+import { NamesIncomplete, ProofUnavailable } from "./errors.ts"
+import type { NameDb } from "./NameDb.ts"
+import type { NameEntry } from "./NameEntry.ts"
+import {
+  EvidenceList,
+  type NameEvidence,
+  newestLife,
+  type OperationEvidence,
+  type WantedEvidence
+} from "./nameEvidence.ts"
+
+interface Stores {
+  readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "tree">
+  readonly names: Pick<typeof NameDb.Service, "cursor" | "historyPage" | "beginning">
+}
+
+type Failure = NamesIncomplete | ProofUnavailable | StorageFailure
+
+/** How often a proof is begun again because a block arrived. */
+const ATTEMPTS = 5
+
+/** The headers at heights `from` to `to`, as far as the chain that ends with `tip` has them. */
+const headersOf = (
+  { chain: { fullHeaders, tree } }: Stores,
+  { from, tip, to }: { readonly tip: HeaderId; readonly from: Height; readonly to: Height }
+) => {
+  const last = Math.min(to, tree.height(tip))
+  const ids = Array.from({ length: Math.max(0, last - from + 1) }, (_, i) => tree.ancestor(tip, from + i))
+  return Effect.map(fullHeaders(ids), (headers) => headers.map(encodeBlockHeader))
+}
+
+const unavailable = (tree: HeaderTree, id: HeaderId): ProofUnavailable =>
+  new ProofUnavailable({ height: tree.height(id), why: tree.isPruned(id) ? "pruned" : "missing" })
+
+interface Place {
+  /** The last block of the chain. */
+  readonly tip: HeaderId
+  readonly following: number
+}
+
+const evidenceOf = (
+  stores: Stores,
+  { height, txid, vout }: NameEntry,
+  { following, tip }: Place
+): Effect.Effect<OperationEvidence, Failure> =>
+  Effect.gen(function*() {
+    const { chain } = stores
+    const id = chain.tree.ancestor(tip, height)
+    const block = yield* Effect.catchTags(chain.block(chain.tree.hash(id)), {
+      BlockNotFound: () => unavailable(chain.tree, id),
+      BlockUnavailable: () => unavailable(chain.tree, id)
+    })
+    const { transactions } = block
+    const pos = transactions.findIndex((transaction) => equal(transaction.txid, txid))
+    const [coinbase] = transactions
+    const transaction = transactions[pos]
+    // names.db and the blocks differ: it is being rebuilt.
+    if (transaction === undefined || coinbase === undefined) return yield* new NamesIncomplete()
+    const branchAt = merkleBranches(transactions.map((each) => each.txid))
+    const after = yield* headersOf(stores, { tip, from: height + 1, to: height + following })
+    const headers = [encodeBlockHeader(block), ...after]
+    return {
+      height,
+      tx: transaction.bytes,
+      vout,
+      pos,
+      branch: branchAt(pos),
+      coinbase: { tx: coinbase.strippedBytes(), branch: branchAt(0) },
+      headers
+    }
+  })
+
+/** The newest operations on a name, and the tip of the names that they are of. */
+const entriesNow = (names: Stores["names"], name: Bytes, wanted: WantedEvidence) =>
+  Effect.gen(function*() {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const tip = yield* names.cursor
+      if (tip === undefined) break
+      const { entries } = yield* names.historyPage(name, { skip: 0, count: MOST_OPERATIONS }).pipe(
+        Effect.catchTag("NameNotFound", () => Effect.succeed({ entries: [] }))
+      )
+      const after = yield* names.cursor
+      if (after !== undefined && equal(tip.hash, after.hash)) {
+        return { tip, ...newestLife<NameEntry>(entries, wanted) }
+      }
+    }
+    return yield* new NamesIncomplete()
+  })
+
+/** Proves a name from names.db and the block files. Reads one block a turn of the event loop. */
+export const evidenceInChain = (
+  stores: Stores,
+  name: Bytes,
+  wanted: WantedEvidence
+): Effect.Effect<NameEvidence, Failure> =>
+  Effect.gen(function*() {
+    const { chain: { tree }, names } = stores
+    const { since, tip, wanted: entries } = yield* entriesNow(names, name, wanted)
+    const end = tree.find(tip.hash)
+    // The chain is being repaired, and names.db is ahead of it.
+    if (end === NO_HEADER) return yield* new NamesIncomplete()
+    const evidence = new EvidenceList()
+    for (const entry of entries) {
+      const following = evidence.operations.length === 0 ? wanted.headers : 0
+      if (!evidence.add(yield* evidenceOf(stores, entry, { tip: end, following }))) {
+        if (evidence.operations.length === 0) return yield* new ProofUnavailable({ height: entry.height, why: "long" })
+        break
+      }
+      yield* turnOfEventLoop
+    }
+    return { tip, from: (yield* names.beginning) ?? 0, since, operations: evidence.operations }
+  })

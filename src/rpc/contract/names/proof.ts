@@ -1,0 +1,168 @@
+import * as Schema from "effect/Schema"
+import { NAME_ABSENCE } from "../../../names/nameEvidence.ts"
+import { MOST_FOLLOWING, MOST_OPERATIONS, NAME_PROOF } from "../../../verify/nameProof.ts"
+import { contract } from "../../method/contract.ts"
+import {
+  atMost,
+  boolean,
+  int32,
+  json,
+  notNull,
+  object,
+  optional,
+  orEmpty,
+  string,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { ENCODINGS } from "./nameParams.ts"
+
+/** Headers after the newest operation, unless a caller asks for another number. */
+export const USUAL_FOLLOWING = 6
+
+const LEAF = {
+  tx: Result.hex("The transaction"),
+  branch: Schema.Array(Result.hex("A hash")).annotations({
+    description: "The hashes from the transaction to the merkle root, its neighbor first"
+  })
+}
+
+const ABOUT = {
+  network: Result.oneOf("The chain", "main", "test", "regtest"),
+  name: Result.hex("The name")
+}
+
+const AS_OF = {
+  asOf: Schema.Struct({
+    height: Result.integer("Height of the last block"),
+    hash: Result.hex("Its hash")
+  }).annotations({ description: "The last block of the chain that has the operations" })
+}
+
+export const NAME_PROOF_DOCUMENT = Schema.Struct({
+  svcd: Result.oneOf("The format", NAME_PROOF),
+  ...ABOUT,
+  operations: Schema.Array(Schema.Struct({
+    height: Result.integer("Height of the block"),
+    tx: LEAF.tx,
+    vout: Result.integer("The output with the name"),
+    branch: LEAF.branch,
+    pos: Result.integer("Position of the transaction in the block"),
+    coinbase: Schema.optional(
+      Schema.Struct(LEAF).annotations({ description: "The first transaction of the block, which contains the height" })
+    ),
+    headers: Schema.Array(Result.hex("A header with its merged-mining proof")).annotations({
+      description: "The header of the block; for the newest operation also the headers of the next blocks"
+    })
+  })).annotations({ description: "The newest first" }),
+  ...AS_OF,
+  since: Schema.optional(Result.integer("Height of the registration, if the operations reach it"))
+})
+
+export const NAME_ABSENCE_DOCUMENT = Schema.Struct({
+  svcd: Result.oneOf("The format", NAME_ABSENCE),
+  ...ABOUT,
+  absent: Schema.Struct({
+    from: Result.integer("Height of the first block"),
+    to: Result.integer("Height of the last block")
+  }).annotations({
+    description: "The blocks without an operation on the name. This is the word of the node, not a proof"
+  }),
+  ...AS_OF
+})
+
+export const PROOF_OPTIONS = {
+  headers: withDefault(
+    atMost(MOST_FOLLOWING, int32("Headers to add after that of the newest operation, as far as there are blocks.")),
+    USUAL_FOLLOWING
+  ),
+  chain: withDefault(
+    boolean(`Whether to prove all operations since the registration, ${MOST_OPERATIONS} at most.`),
+    false
+  )
+}
+
+/** Why a node that knows a name cannot prove it. */
+const UNAVAILABLE = "-1 the operation at height <n> cannot be proven: <reason>"
+
+export const NAME_PROOF_METHOD = contract({
+  name: "name_proof",
+  right: "read",
+  group: "Names",
+  heavy: true,
+  summary: "Returns a portable proof of the current record of a name, which anyone can verify without a chain: " +
+    "`verifynameproof`, `svcd-cli verify-proof`, or `svcd/verify` in a browser. A proof cannot show that a name does " +
+    "not exist.",
+  params: {
+    name: string("The name."),
+    options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding, ...PROOF_OPTIONS }, "Options.")))
+  },
+  results: [
+    { when: "the name has a record, expired or not", schema: NAME_PROOF_DOCUMENT },
+    { when: "the name never existed", schema: NAME_ABSENCE_DOCUMENT }
+  ],
+  examples: [["d/example"], ["d/example", { headers: 12, chain: true }]],
+  errors: [
+    "-10 Namecoin is downloading blocks...",
+    "-8 headers must not be negative",
+    UNAVAILABLE,
+    "-1000 Name/value is invalid for encoding ascii"
+  ]
+})
+
+const VERIFIED = Schema.Struct({
+  valid: Result.boolean("True"),
+  name: Result.string("The name; bytes that are not UTF-8 show as U+FFFD"),
+  nameHex: Result.hex("The name"),
+  value: Result.string("The value; bytes that are not UTF-8 show as U+FFFD"),
+  valueHex: Result.hex("The value"),
+  height: Result.integer("Height of the newest operation"),
+  txid: Result.hex("Its transaction"),
+  vout: Result.integer("Its output"),
+  expiresIn: Result.integer("Blocks from the tip of the proof until the name expires"),
+  since: Schema.optional(Result.integer("Height of the registration, if the proof reaches it")),
+  owner: Result.string("The address of the owner, or the script in hexadecimal digits"),
+  proof: Result.oneOf(
+    "buried: blocks with work are on top; signatures: in addition, each owner in the proof signed the next operation",
+    "buried",
+    "signatures"
+  ),
+  confirmations: Result.integer("Blocks in the proof from that of the newest operation on"),
+  problems: Schema.Array(Schema.Struct({
+    code: Result.string("What to know: height-claimed, near-expiry or semi-expired"),
+    message: Result.string("The same in a sentence")
+  })).annotations({ description: "What to know of a valid proof" })
+})
+
+/** For the example: a proof of nothing. */
+const EMPTY_PROOF = {
+  svcd: NAME_PROOF,
+  network: "main",
+  name: "642f6578616d706c65",
+  operations: [],
+  asOf: { height: 0, hash: "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770" }
+}
+
+const REFUSED = Schema.Struct({
+  valid: Result.boolean("False"),
+  failed: Result.string("The reason")
+})
+
+export const VERIFYNAMEPROOF = contract({
+  name: "verifynameproof",
+  right: "read",
+  coins: "any",
+  group: "Names",
+  heavy: true,
+  summary: "Verifies a portable proof of `name_proof`, signatures included. Needs no chain: even a node without " +
+    "blocks gives the same answer. The proof must be about the node's own network.",
+  params: {
+    proof: json("The proof, as an object or as its text.", { words: "json object or string" }),
+    options: orEmpty(notNull(object({
+      minConfirmations: optional(int32("Blocks that the proof must have from that of the newest operation on."), "1")
+    }, "Options.")))
+  },
+  results: [{ when: "the proof is valid", schema: VERIFIED }, { when: "it is not", schema: REFUSED }],
+  examples: [[EMPTY_PROOF]],
+  errors: []
+})

@@ -10,7 +10,9 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url))
 /** What an application imports, and the most kilobytes (1,000 bytes) of it. */
 const ENTRIES = [
   { name: "verifyNameProof", from: ["verify"], most: 16 },
-  { name: "verifyNameProof with signatures", from: ["verify", "verify/signatures"], most: 42 }
+  { name: "verifyNameProof with signatures", from: ["verify", "verify/signatures"], most: 42 },
+  { name: "resolve", from: ["verify"], most: 20 },
+  { name: "identity", from: ["verify"], most: 6 }
 ]
 
 const bytesOf = ({ from, name }) => {

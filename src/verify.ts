@@ -1,15 +1,25 @@
 /**
- * `svcd/verify`: checks portable proofs of names without a chain. Plain functions without Node.js and Effect, for
- * browsers too.
+ * `svcd/verify`: checks portable proofs of names without a chain, and resolves names over Electrum servers that prove
+ * their answers. Without Node.js and Effect, for browsers too; an application gets the code of what it imports.
  *
  * ```ts
- * import { verifyNameProof } from "svcd/verify"
+ * import { identity, resolve, verifyNameProof } from "svcd/verify"
  * ```
  */
 
+export { type Identity, identity } from "./values/nostr.ts"
+
 export { NAME_PROOF, type NameProof, type NameProofOperation, type ProofFailure } from "./verify/nameProof.ts"
 export {
+  resolve,
+  type ResolvedName,
+  type ResolveProofOptions,
+  type ServerAnswer,
+  type UnresolvedName
+} from "./verify/resolve.ts"
+export {
   type CheckSignature,
+  type NameLink,
   type ProofOptions,
   type ProofProblem,
   type VerifiedName,

@@ -32,6 +32,7 @@ const REST: Readonly<Record<Bech32Variant, number>> = { bech32: 1, bech32m: 0x2b
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
 
 /** The rest of the division of all values so far, after one more. */
+// positional: runs for each character of an address
 const divided = (rest: number, value: number): number => {
   const top = rest >>> 25
   let next = ((rest & 0x1ffffff) << 5) ^ value

@@ -1,0 +1,142 @@
+import { type Bytes, concat, displayHash, fromHex, toHex } from "../protocol/bytes.ts"
+import { sha256 } from "../protocol/hash.ts"
+import { Header, HEADER_SIZE } from "../protocol/header.ts"
+import type { Height } from "../protocol/keys.ts"
+import { parseNameScript } from "../protocol/nameOperation.ts"
+import { DecodeError } from "../protocol/Reader.ts"
+import { Op, pushData } from "../protocol/script.ts"
+import { decodeTransaction } from "../protocol/transaction.ts"
+import { ElectrumFailure, type ElectrumLimits, type ElectrumSession, openElectrum } from "./electrumSession.ts"
+import { NAME_PROOF, type NameProof, type NameProofOperation } from "./nameProof.ts"
+
+/** The hash by which Electrum's servers index a name: of a NAME_UPDATE with an empty value that nobody can spend. */
+export const nameScriptHash = (name: Bytes): string => {
+  const drops = Uint8Array.of(Op.OP_2DROP, Op.OP_DROP, Op.OP_RETURN)
+  const script = concat(Uint8Array.of(Op.OP_3), pushData(name), pushData(new Uint8Array(0)), drops)
+  return displayHash(sha256(script))
+}
+
+export interface ElectrumQuestion extends ElectrumLimits {
+  readonly name: Bytes
+  readonly network: NameProof["network"]
+  /** Headers after that of the operation. */
+  readonly following: number
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const malformed = (method: string): never => {
+  throw new ElectrumFailure(`the answer to ${method} has another form`)
+}
+
+const membersOf = (value: unknown, method: string): Members =>
+  typeof value === "object" && value !== null ? { ...value } : malformed(method)
+
+const textOf = (value: unknown, method: string): string => typeof value === "string" ? value : malformed(method)
+
+const numberOf = (value: unknown, method: string): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : malformed(method)
+
+const listOf = (value: unknown, method: string): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : malformed(method)
+
+const hashesOf = (value: unknown, method: string): ReadonlyArray<string> =>
+  listOf(value, method).map((hash) => textOf(hash, method))
+
+interface Tip {
+  readonly height: Height
+  readonly hash: string
+}
+
+const HEADERS = "blockchain.headers.subscribe"
+
+const tipOf = async (session: ElectrumSession): Promise<Tip> => {
+  const read = membersOf(await session.call(HEADERS, []), HEADERS)
+  const bytes = fromHex(textOf(read["hex"], HEADERS))
+  if (bytes === undefined || bytes.length < HEADER_SIZE) return malformed(HEADERS)
+  return {
+    height: numberOf(read["height"], HEADERS),
+    hash: displayHash(new Header(bytes.subarray(0, HEADER_SIZE)).hash)
+  }
+}
+
+interface Place {
+  readonly height: Height
+  readonly txid: string
+}
+
+const HISTORY = "blockchain.scripthash.get_history"
+
+/** Where the newest confirmed operation is; `undefined` if the server knows none. */
+const newestOf = async (session: ElectrumSession, name: Bytes): Promise<Place | undefined> => {
+  const history = listOf(await session.call(HISTORY, [nameScriptHash(name)]), HISTORY).map((row) => {
+    const { height, tx_hash: txid } = membersOf(row, HISTORY)
+    return { height: typeof height === "number" ? height : 0, txid: textOf(txid, HISTORY) }
+  })
+  return history.findLast(({ height }) => height > 0)
+}
+
+const MERKLE = "blockchain.transaction.get_merkle"
+const GET = "blockchain.transaction.get"
+const FROM_POS = "blockchain.transaction.id_from_pos"
+const HEADER = "blockchain.block.header"
+
+/** The first transaction of a block, from servers that have all transactions. */
+const coinbaseAt = async (session: ElectrumSession, height: Height): Promise<Pick<NameProofOperation, "coinbase">> => {
+  try {
+    const { merkle, tx_hash: txid } = membersOf(await session.call(FROM_POS, [height, 0, true]), FROM_POS)
+    const tx = textOf(await session.call(GET, [textOf(txid, FROM_POS), false]), GET)
+    return { coinbase: { tx, branch: hashesOf(merkle, FROM_POS) } }
+  } catch (error) {
+    if (error instanceof ElectrumFailure) return {}
+    throw error
+  }
+}
+
+/** The output that sets the name. The proof tells whether there is one. */
+const outputOf = (tx: string): number => {
+  const { outputs } = decodeTransaction(fromHex(tx) ?? new Uint8Array(0))
+  return Math.max(0, outputs.findIndex(({ script }) => parseNameScript(script) !== undefined))
+}
+
+const operationAt = async (
+  session: ElectrumSession,
+  { height, txid }: Place,
+  last: Height
+): Promise<NameProofOperation> => {
+  const header = async (at: Height) => textOf(await session.call(HEADER, [at, 0]), HEADER)
+  const [tx, proof, coinbase, ...headers] = await Promise.all([
+    session.call(GET, [txid, false]).then((text) => textOf(text, GET)),
+    session.call(MERKLE, [txid, height]).then((answer) => membersOf(answer, MERKLE)),
+    coinbaseAt(session, height),
+    ...Array.from({ length: last - height + 1 }, (_, i) => header(height + i))
+  ])
+  const branch = hashesOf(proof["merkle"], MERKLE)
+  return { height, tx, vout: outputOf(tx), branch, pos: numberOf(proof["pos"], MERKLE), ...coinbase, headers }
+}
+
+/** Versions that have the methods above, which all servers since 2018 have. */
+const VERSIONS = ["1.4", "1.4.3"]
+
+/**
+ * Asks one server for the newest operation on a name, and makes a proof of what it says; `undefined` for a name that it does
+ * not know. Rejects with `ElectrumFailure`.
+ */
+export const askElectrum = async (url: string, question: ElectrumQuestion): Promise<NameProof | undefined> => {
+  const { following, name, network } = question
+  const session = await openElectrum(url, question)
+  try {
+    await session.call("server.version", ["svcd", VERSIONS])
+    const tip = await tipOf(session)
+    const newest = await newestOf(session, name)
+    if (newest === undefined) return undefined
+    const last = Math.max(newest.height, Math.min(newest.height + following, tip.height))
+    const operation = await operationAt(session, newest, last)
+    return { svcd: NAME_PROOF, network, name: toHex(name), operations: [operation], asOf: tip }
+  } catch (error) {
+    if (error instanceof DecodeError) throw new ElectrumFailure(`the server sent no transaction: ${error.message}`)
+    throw error
+  } finally {
+    session.close()
+  }
+}

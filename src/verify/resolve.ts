@@ -1,0 +1,162 @@
+import { MAX_NAME_LENGTH } from "../consensus/names.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { decodeText } from "../protocol/nameText.ts"
+import { bitHostOf, nameOfDomain } from "../values/readName.ts"
+import { askElectrum } from "./askElectrum.ts"
+import { ElectrumFailure } from "./electrumSession.ts"
+import { isFailure, MOST_FOLLOWING, type ProofFailure } from "./nameProof.ts"
+import { type ProofOptions, type VerifiedName, verifyNameProof } from "./verifyNameProof.ts"
+
+export interface ResolveProofOptions extends Omit<ProofOptions, "signatures"> {
+  /** Addresses of Electrum servers for Namecoin, as `wss://electrum.example:50004`; at most eight. */
+  readonly servers: ReadonlyArray<string>
+  /** Servers that must answer with a proof that counts, or know no such name; 2 by default. */
+  readonly agree?: number
+  /** Headers to ask for after that of the operation; 6 by default, at most 24. */
+  readonly following?: number
+  /** Milliseconds for each server; 10,000 by default. */
+  readonly timeout?: number
+}
+
+/** What one server said. */
+export type ServerAnswer =
+  & { readonly server: string }
+  & ({ readonly verified: VerifiedName } | { readonly absent: true } | ProofFailure)
+
+/** The newest proof that counts. */
+export interface ResolvedName extends VerifiedName {
+  /** The part of an address before the @, for `identity`; `_` for the name itself. */
+  readonly local: string
+  /** The host below `.bit` that the text names, for `records`; `undefined` for other names. */
+  readonly host: string | undefined
+  /** Servers that showed this operation. With fewer than `agree`, some are behind, or hide it. */
+  readonly agreeing: number
+  /** What each server said until the answer was certain. */
+  readonly answers: ReadonlyArray<ServerAnswer>
+}
+
+/** `absent`: enough servers know no such name. Nobody can prove that. */
+export interface UnresolvedName extends ProofFailure {
+  readonly absent: boolean
+  readonly answers: ReadonlyArray<ServerAnswer>
+}
+
+/** The name that a text means, and what of it. */
+export interface WantedName {
+  readonly name: Bytes
+  readonly local: string
+  readonly host: string | undefined
+}
+
+/**
+ * `alice@example.bit`, `www.example.bit`, `d/example`, `id/alice`; an exact name needs its namespace. `undefined` for other
+ * texts.
+ */
+export const wantedName = (text: string): WantedName | undefined => {
+  const at = text.lastIndexOf("@")
+  const place = text.slice(at + 1)
+  const host = bitHostOf(place)
+  const name = decodeText(host === undefined ? place : nameOfDomain(place) ?? "", "utf8")
+  if (name === undefined || name.length > MAX_NAME_LENGTH || !(host !== undefined || /^[a-z]+\//.test(place))) {
+    return undefined
+  }
+  return name.length === 0 ? undefined : { name, local: at > 0 ? text.slice(0, at) : "_", host }
+}
+
+/** Servers that are asked, at most. */
+const MOST_SERVERS = 8
+
+/** What all servers are asked. */
+interface Asking {
+  readonly wanted: WantedName
+  readonly options: ResolveProofOptions
+  readonly signal: AbortSignal
+}
+
+const ask = async (server: string, { options, signal, wanted: { name } }: Asking): Promise<ServerAnswer> => {
+  const { following = 6, network = "main", timeout = 10_000 } = options
+  const headers = Math.max(following, (options.minConfirmations ?? 1) - 1)
+  try {
+    const proof = await askElectrum(server, {
+      name,
+      network,
+      timeout,
+      signal,
+      following: Math.min(headers, MOST_FOLLOWING)
+    })
+    if (proof === undefined) return { server, absent: true }
+    const verified = verifyNameProof(proof, options)
+    return isFailure(verified) ? { server, ...verified } : { server, verified }
+  } catch (error) {
+    if (error instanceof ElectrumFailure) return { server, failed: error.message }
+    throw error
+  }
+}
+
+/** The operation as one text. */
+const placeOf = ({ txid, vout }: VerifiedName): string => `${txid}:${vout}`
+
+const verifiedIn = (answers: ReadonlyArray<ServerAnswer>): ReadonlyArray<VerifiedName> =>
+  answers.flatMap((answer) => "verified" in answer ? [answer.verified] : [])
+
+/** The newest operation, and how many servers showed it. */
+const newestIn = (answers: ReadonlyArray<ServerAnswer>) => {
+  const all = verifiedIn(answers)
+  const newest = all.reduce<VerifiedName | undefined>(
+    (best, each) => best === undefined || each.height > best.height ? each : best,
+    undefined
+  )
+  if (newest === undefined) return undefined
+  return { newest, agreeing: all.filter((each) => placeOf(each) === placeOf(newest)).length }
+}
+
+/** What the answers of all servers come to. Answers of servers that failed do not count. */
+export const decide = (
+  answers: ReadonlyArray<ServerAnswer>,
+  wanted: WantedName,
+  agree: number
+): ResolvedName | UnresolvedName => {
+  const counted = answers.filter((answer) => !("failed" in answer)).length
+  if (counted < agree) {
+    const failed = `${counted} of ${agree} servers gave an answer that counts`
+    return { failed, absent: false, answers }
+  }
+  const found = newestIn(answers)
+  if (found === undefined) return { failed: "the servers know no such name", absent: true, answers }
+  const { agreeing, newest } = found
+  return { ...newest, local: wanted.local, host: wanted.host, agreeing, answers }
+}
+
+/** Asks all servers at once. Ends early when enough of them show the same operation. */
+const gather = (
+  wanted: WantedName,
+  { agree, options }: { readonly options: ResolveProofOptions; readonly agree: number }
+): Promise<ReadonlyArray<ServerAnswer>> => {
+  const rest = new AbortController()
+  const asking = { wanted, options, signal: rest.signal }
+  return new Promise<ReadonlyArray<ServerAnswer>>((resolve, reject) => {
+    const answers: Array<ServerAnswer> = []
+    const take = (answer: ServerAnswer): void => {
+      answers.push(answer)
+      const isCertain = (newestIn(answers)?.agreeing ?? 0) >= agree
+      if (isCertain || answers.length === options.servers.length) resolve([...answers])
+    }
+    for (const server of options.servers) ask(server, asking).then(take, reject)
+  }).finally(() => rest.abort())
+}
+
+/**
+ * The value of a name from Electrum servers, each of which proves what it says. The newest proof that counts wins. Never
+ * rejects for what servers do.
+ *
+ * All servers together can hide a newer operation, and say that a name does not exist: choose servers of several operators.
+ */
+export const resolve = async (text: string, options: ResolveProofOptions): Promise<ResolvedName | UnresolvedName> => {
+  const { agree = 2, servers } = options
+  const refuse = (failed: string): UnresolvedName => ({ failed, absent: false, answers: [] })
+  const wanted = wantedName(text)
+  if (wanted === undefined) return refuse("the text is not a name, such as d/example, example.bit or alice@example.bit")
+  if (servers.length < agree) return refuse(`there are fewer than ${agree} servers`)
+  if (servers.length > MOST_SERVERS) return refuse(`there are more than ${MOST_SERVERS} servers`)
+  return decide(await gather(wanted, { agree, options }), wanted, agree)
+}

@@ -15,6 +15,11 @@ export const LIGHT_OPTIONS = {
       description:
         "block at which the headers of a light chain begin; none to begin at genesis, and for -sync full without a light start",
       defaultNote: "those of the network"
+    }),
+    nameproofs: oneOption(Kind.onOffKind, "chain.nameProofs", {
+      description:
+        "keep what proofs of names need while only the names of the last blocks are known, with -sync light: " +
+        "some 60 MB; whole blocks prove names without it"
     })
   }),
   ...inGroup("Names and wallet", {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import { evidenceInChain } from "../names/chainEvidence.ts"
-import { NamesIncomplete, ProofUnavailable } from "../names/errors.ts"
+import { NamesIncomplete, type ProofUnavailable, unprovable } from "../names/errors.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { type NameAbsence, nameDocument, type NameEvidence, type WantedEvidence } from "../names/nameEvidence.ts"
 import type { Bytes } from "../protocol/bytes.ts"
@@ -40,7 +40,7 @@ export const makeNameProofs: Effect.Effect<NameProofs, never, Chain | NameDb | N
         // The whole chain will prove it.
         if (!part.stays) return yield* new NamesIncomplete()
         const height = (yield* resolve(name))?.record.height ?? (yield* answers.height)
-        return yield* new ProofUnavailable({ height, why: "unkept" })
+        return yield* unprovable(height, "unkept")
       })
 
     const evidence = (name: Bytes, wanted: WantedEvidence): Effect.Effect<NameEvidence, ProofFailed> =>

@@ -1,5 +1,5 @@
 import type { Cursor } from "../chain/write/Follower.ts"
-import { ProofUnavailable } from "../names/errors.ts"
+import { type ProofUnavailable, unprovable } from "../names/errors.ts"
 import { EvidenceList, type NameEvidence, newestLife, type WantedEvidence } from "../names/nameEvidence.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
@@ -25,9 +25,9 @@ export const evidenceInWindow = (
     const isNewest = evidence.operations.length === 0
     const heads = file.heads(height, isNewest ? 1 + wanted.headers : 1)
     const coinbase = heads[0]?.coinbase
-    if (kept === undefined || coinbase === undefined) return new ProofUnavailable({ height, why: "unkept" })
+    if (kept === undefined || coinbase === undefined) return unprovable(height, "unkept")
     if (evidence.add({ height, tx, vout, ...kept, coinbase, headers: heads.map(({ head }) => head) })) continue
-    if (isNewest) return new ProofUnavailable({ height, why: "long" })
+    if (isNewest) return unprovable(height, "long")
     break
   }
   return { tip, from: low, since: life.since, operations: evidence.operations }

@@ -8,7 +8,7 @@ import type { HeaderId, Height } from "../protocol/keys.ts"
 import { merkleBranches } from "../protocol/merkle.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { MOST_OPERATIONS } from "../verify/nameProof.ts"
-import { NamesIncomplete, ProofUnavailable } from "./errors.ts"
+import { NamesIncomplete, type ProofUnavailable, unprovable } from "./errors.ts"
 import type { NameDb } from "./NameDb.ts"
 import type { NameEntry } from "./NameEntry.ts"
 import {
@@ -40,7 +40,7 @@ const headersOf = (
 }
 
 const unavailable = (tree: HeaderTree, id: HeaderId): ProofUnavailable =>
-  new ProofUnavailable({ height: tree.height(id), why: tree.isPruned(id) ? "pruned" : "missing" })
+  unprovable(tree.height(id), tree.isPruned(id) ? "pruned" : "missing")
 
 interface Place {
   /** The last block of the chain. */
@@ -113,7 +113,7 @@ export const evidenceInChain = (
     for (const entry of entries) {
       const following = evidence.operations.length === 0 ? wanted.headers : 0
       if (!evidence.add(yield* evidenceOf(stores, entry, { tip: end, following }))) {
-        if (evidence.operations.length === 0) return yield* new ProofUnavailable({ height: entry.height, why: "long" })
+        if (evidence.operations.length === 0) return yield* unprovable(entry.height, "long")
         break
       }
       yield* turnOfEventLoop

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
 import { lasting } from "../base/verdict.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { decodeText, printable, textOrHex } from "../protocol/nameText.ts"
 
 /** The name in an error. Not called `name`, which is the class of an `Error`. */
@@ -97,20 +98,35 @@ const REASONS = {
   pruned: "its block left the best chain, and is not stored any more"
 }
 
-const UNAVAILABLE = {
+/** Why a name that is known cannot be proven, with the remedy. */
+const UNPROVABLE = {
   pruned: "its block was pruned. Ask a node that keeps all blocks, or start without -prune and with -reindex",
   missing: "its block is not stored yet. Retry when the node has it",
   unkept: "the node keeps names without their blocks. Start it with -nameproofs",
-  long: "the transaction is too long"
+  long: "the transaction is too long",
+  none: "there are no blocks here. Ask a daemon with blocks"
 }
 
 /** The node knows the name, but does not store what a proof needs. */
 export class ProofUnavailable extends Schema.TaggedError<ProofUnavailable>()("ProofUnavailable", {
-  /** Of the operation without a proof. */
+  /** Of the operation that cannot be proven. */
   height: Schema.Int,
-  why: Schema.Literal("pruned", "missing", "unkept", "long")
+  reason: Schema.String
 }, lasting(409)) {
   override get message(): string {
-    return `the operation at height ${this.height} cannot be proven: ${UNAVAILABLE[this.why]}`
+    return `the operation at height ${this.height} cannot be proven: ${this.reason}`
   }
+}
+
+export const unprovable = (height: Height, why: keyof typeof UNPROVABLE): ProofUnavailable =>
+  new ProofUnavailable({ height, reason: UNPROVABLE[why] })
+
+const MESSAGE = /^the operation at height (\d{1,9}) cannot be proven: (.{1,1000})$/
+
+/** The failure with this message. */
+export const unprovableOf = (message: string): ProofUnavailable | undefined => {
+  const [, height, reason] = MESSAGE.exec(message) ?? []
+  return height === undefined || reason === undefined
+    ? undefined
+    : new ProofUnavailable({ height: Number(height), reason })
 }

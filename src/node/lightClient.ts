@@ -190,6 +190,7 @@ export const nodeLayer = (settings: Settings, params = paramsFor(settings.chain)
       pageSize: settings.chain.pageSize,
       params,
       verifyThreads: settings.chain.verifyThreads,
+      proofs: settings.chain.nameProofs,
       status: {
         offline: settings.peers.maxPeers === 0,
         expectsPeers: settings.peers.maxPeers > 0,

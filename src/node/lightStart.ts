@@ -230,6 +230,7 @@ const lightLayer = (settings: Settings, filename: string) =>
       filename,
       pageSize: settings.chain.pageSize,
       verifyThreads: settings.chain.verifyThreads,
+      proofs: settings.chain.nameProofs,
       params,
       status: {
         offline: settings.peers.maxPeers === 0,

@@ -26,6 +26,8 @@ export interface LightNodeOptions {
   /** Largest age of the tip, seconds. */
   readonly maxTipAge?: number
   readonly log?: Layer.Layer<never>
+  /** Whether it keeps what proofs need. */
+  readonly proofs?: boolean
 }
 
 const silent = Logger.remove(Logger.defaultLogger)
@@ -34,13 +36,14 @@ export const windowFile = (directory: string): string => join(directory, "names-
 
 export const lightLayer = (
   directory: string,
-  { log = silent, maxTipAge, params = regtestParams }: LightNodeOptions = {}
+  { log = silent, maxTipAge, params = regtestParams, proofs = false }: LightNodeOptions = {}
 ) =>
   Light.layer({
     filename: windowFile(directory),
     pageSize: 4096,
     params,
     verifyThreads: 0,
+    proofs,
     status: { offline: false, expectsPeers: true, ...(maxTipAge === undefined ? {} : { maxTipAge }) }
   }).pipe(Layer.provide(DataHealth.layer), Layer.provide(log))
 

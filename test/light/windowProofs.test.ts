@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import Database from "better-sqlite3"
+import { join } from "node:path"
+import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { LightChain } from "../../src/light/LightChain.ts"
+import { LightHeaders } from "../../src/light/LightHeaders.ts"
+import { evidenceInWindow } from "../../src/light/windowEvidence.ts"
+import { WindowFile } from "../../src/light/WindowFile.ts"
+import { nameDocument } from "../../src/names/nameEvidence.ts"
+import type { Block } from "../../src/protocol/block.ts"
+import { type Bytes, EMPTY, toHex } from "../../src/protocol/bytes.ts"
+import { fixtureBlocks } from "../support/chainFixture.ts"
+import { proofOf } from "../support/nameProofs.ts"
+import { withDirectory } from "../support/temporary.ts"
+
+/** The window of a light chain, and what it proves, beside proofs made from whole blocks. */
+
+const blocks = fixtureBlocks("regtest-names/blocks.dat")
+
+const NETWORK = "regtest"
+
+const WANTED = { headers: 6, chain: true }
+
+interface OpenWindow {
+  readonly file: WindowFile
+  readonly chain: LightChain
+}
+
+const openWindow = (directory: string, keeps: boolean): OpenWindow => {
+  const file = new WindowFile(join(directory, "names-window.db"), 4096)
+  file.keepProofs(keeps)
+  const index = new BlockIndex()
+  const stored = file.state()
+  if (stored !== undefined) index.load(file.pages(), stored.headerCount)
+  return { file, chain: new LightChain(file, new LightHeaders(index, regtestParams, () => 1_900_000_000)) }
+}
+
+/** Takes the blocks as from peers, the newest first. */
+const fill = ({ chain }: OpenWindow, given: ReadonlyArray<Block>): void => {
+  for (const block of given) chain.headers.accept(block)
+  chain.begin()
+  for (const block of given.toReversed()) {
+    assert.isUndefined(chain.take(block))
+    chain.settle()
+  }
+  chain.flush()
+}
+
+const documentOf = ({ chain, file }: OpenWindow, name: Bytes) => {
+  const tip = { height: chain.height, hash: chain.tree.hash(chain.tree.tip()).slice() }
+  const found = evidenceInWindow({ file, tip, low: chain.range.low }, name, WANTED)
+  return "_tag" in found ? found.message : nameDocument(found, { name, network: NETWORK })
+}
+
+/** Proofs made from the blocks of the window alone. */
+const expected = ({ chain }: OpenWindow, all: ReadonlyArray<Block>, name: Bytes) => {
+  const { low } = chain.range
+  return proofOf({ network: NETWORK, low, blocks: all.slice(low) }, name, { whole: true })
+}
+
+const compareAll = (window: OpenWindow, all: ReadonlyArray<Block>): number => {
+  const names = window.file.namesFrom(EMPTY, 10_000)
+  for (const name of names) {
+    assert.deepStrictEqual(documentOf(window, name), expected(window, all, name), toHex(name))
+  }
+  return names.length
+}
+
+describe("a window that keeps proofs", () => {
+  it("proves each of its names as whole blocks do", () =>
+    withDirectory((directory) => {
+      const window = openWindow(directory, true)
+      fill(window, blocks.slice(1))
+      assert.isAbove(compareAll(window, blocks), 30)
+      window.file.close()
+    }))
+
+  it("follows new blocks, and keeps its proofs over a restart", () =>
+    withDirectory((directory) => {
+      const first = openWindow(directory, true)
+      fill(first, blocks.slice(1, 560))
+      first.file.close()
+      const second = openWindow(directory, true)
+      assert.strictEqual(second.chain.height, 559)
+      for (const block of blocks.slice(560)) {
+        assert.isUndefined(second.chain.take(block))
+        second.chain.settle()
+      }
+      assert.strictEqual(second.chain.height, blocks.length - 1)
+      assert.isAbove(compareAll(second, blocks), 30)
+      second.file.close()
+    }))
+
+  it("is filled again if it was filled without, and forgets proofs that nobody wants", () =>
+    withDirectory((directory) => {
+      const without = openWindow(directory, false)
+      fill(without, blocks.slice(1))
+      const [name = EMPTY] = without.file.namesFrom(EMPTY, 1)
+      assert.include(documentOf(without, name), "Start it with -nameproofs")
+      without.file.close()
+      const dropped = openWindow(directory, true)
+      assert.isUndefined(dropped.file.state()?.window)
+      assert.lengthOf(dropped.file.namesFrom(EMPTY, 1), 0)
+      fill(dropped, blocks.slice(1))
+      assert.isAbove(compareAll(dropped, blocks), 30)
+      dropped.file.close()
+      const again = openWindow(directory, false)
+      assert.lengthOf(again.file.heads(again.chain.range.low, 1), 0)
+      assert.strictEqual(again.chain.height, blocks.length - 1)
+      again.file.close()
+    }))
+
+  it("opens a file of the form without proofs", () =>
+    withDirectory((directory) => {
+      const window = openWindow(directory, false)
+      fill(window, blocks.slice(1))
+      window.file.close()
+      const older = new Database(join(directory, "names-window.db"))
+      older.exec("ALTER TABLE operations DROP COLUMN branch; DROP TABLE heads; PRAGMA user_version = 3")
+      older.close()
+      const { chain, file } = openWindow(directory, false)
+      assert.strictEqual(chain.height, blocks.length - 1)
+      assert.isAbove(file.namesFrom(EMPTY, 100).length, 30)
+      file.close()
+    }))
+})

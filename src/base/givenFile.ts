@@ -38,13 +38,18 @@ export const openGiven = (path: string): number => {
   }
 }
 
+const PIECE = 1_048_576
+
 export const readGivenNow = (path: string, most: number): Buffer => {
   const descriptor = openGiven(path)
   try {
-    if (fstatSync(descriptor).size > most) throw refusal("ETOOLARGE", path)
-    const room = Buffer.allocUnsafe(most + 1)
+    const { size } = fstatSync(descriptor)
+    if (size > most) throw refusal("ETOOLARGE", path)
+    // Generated files have the size 0, and a file may grow meanwhile.
+    let room = Buffer.allocUnsafe(Math.min(most, size) + 1)
     let length = 0
-    for (let read = -1; read !== 0 && length < room.length; length += read) {
+    for (let read = -1; read !== 0 && length <= most; length += read) {
+      if (length === room.length) room = Buffer.concat([room], Math.min(most + 1, length + PIECE))
       read = readSync(descriptor, room, length, room.length - length, null)
     }
     if (length > most) throw refusal("ETOOLARGE", path)
@@ -53,8 +58,6 @@ export const readGivenNow = (path: string, most: number): Buffer => {
     closeSync(descriptor)
   }
 }
-
-const PIECE = 1_048_576
 
 /** Reads to the end, or one byte beyond `most`: generated files, as in /proc, have the size 0. */
 const readPieces = async (file: FileHandle, most: number): Promise<Buffer> => {

@@ -203,3 +203,43 @@ describe("a block reward that a reorg orphaned", () => {
     60_000
   )
 })
+
+describe("an update that waits until its name has expired", () => {
+  it.scopedLive(
+    "is abandoned with what depends on it, so that their coins are free",
+    () =>
+      Effect.gen(function*() {
+        yield* withWallets(yield* fundedDirectory, (node) =>
+          Effect.gen(function*() {
+            const { mine, wallet } = node
+            const waiting = () =>
+              wallet.ledger.transactions().flatMap(({ state, transaction }) =>
+                state.type === "pending" ? [transaction] : []
+              )
+            yield* wallet.names.register(text("d/late"), text("first"), { renew: false })
+            yield* mine(1, { transactions: waiting() })
+            yield* mine(12)
+            yield* allSettled(node)
+            assert.lengthOf(waiting(), 1)
+            yield* mine(1, { transactions: waiting() })
+            yield* allSettled(node)
+            const update = yield* wallet.names.nameUpdate({ name: text("d/late"), value: text("second") })
+            const child = yield* wallet.payments.pay({
+              ...to(ADDRESS, COIN),
+              inputs: wallet.ledger.coins().filter(({ height }) => height === undefined).filter(({ name }) =>
+                name === undefined
+              ).map(({ outpoint }) => ({ outpoint }))
+            })
+            yield* mine(29)
+            yield* allSettled(node)
+            yield* mine(1)
+            yield* allSettled(node)
+            for (const { txidKey: key } of [update, child.transaction]) {
+              assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: true })
+            }
+            assert.isTrue(wallet.ledger.coins().every(({ height }) => height !== undefined))
+          }))
+      }),
+    60_000
+  )
+})

@@ -344,6 +344,14 @@ export class Ledger {
     return isExpired({ height: updated }, height, this.options.params)
   }
 
+  /** Whether it updates a name whose coin has gone since. */
+  spendsExpired({ inputs }: LedgerEntry): boolean {
+    return inputs.some((key) => {
+      const { entry, name } = this.outputs.get(key) ?? {}
+      return entry?.state.type === "confirmed" && this.isExpired(name, entry.state.height, this.known.height + 1)
+    })
+  }
+
   /** Including names and immature coins. The caller marks locked coins. */
   coins(): ReadonlyArray<WalletCoin> {
     if (this.coinList === undefined) {

@@ -13,7 +13,8 @@ import { documentEntry, keptForGood, withEntries, withoutEntries } from "./entri
 import { fillLedger, firstTime, hasRealTimes, heightOfTime, type IndexParts, type MissingSource } from "./fillLedger.ts"
 import { withoutRescan } from "./indexContent.ts"
 import type { Ledger } from "./Ledger.ts"
-import { dependentsOf } from "./orphans.ts"
+import type { LedgerEntry } from "./LedgerEntry.ts"
+import { dependentsOf, lateUpdates } from "./orphans.ts"
 import { makeRescan, type Rescan } from "./Rescan.ts"
 import { markBlocksAgain, markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 import type { WalletLedger } from "./WalletLedger.ts"
@@ -112,8 +113,20 @@ export const make = (
         const last = blocks.at(-1)
         if (last === undefined) return Effect.void
         const from = timesAreReal ? firstTime(file) : 0
-        return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
+        const cursor = { height: last.height, hash: last.hash }
+        return Effect.zipRight(
+          take(blocks.filter(({ block }) => block.header.time >= from), cursor),
+          Effect.suspend(() => abandon(lateUpdates(ledger)))
+        )
       })).pipe(Effect.withSpan("svcd.wallet.apply", { attributes: applied(blocks) }))
+
+    /** Frees the other coins of transactions that no block will have. */
+    const abandon = (lost: ReadonlyArray<LedgerEntry>): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() => {
+        if (lost.length === 0) return Effect.void
+        for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true })
+        return file.update((document) => withEntries(document, lost.map(documentEntry)))
+      })
 
     /** Disconnected transactions go to wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
@@ -125,9 +138,7 @@ export const make = (
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
         if (disconnected.length > 0) markBlocksAgain({ ledger, ring })
-        const lost = dependentsOf(ledger, rewards)
-        for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true })
-        yield* file.update((document) => withEntries(document, lost.map(documentEntry)))
+        yield* abandon(dependentsOf(ledger, rewards))
         yield* Effect.forEach(disconnected, ({ transaction }) => options.moved(transaction), { discard: true })
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 

@@ -24,3 +24,16 @@ export const dependentsOf = (
   const found = new Set(rewards.flatMap(({ key }) => ledger.withDescendants(key)))
   return [...found].filter(({ coinbase }) => !coinbase)
 }
+
+/**
+ * What waits for a name that has expired meanwhile, with all that spends its outputs. Another name's coin may be among
+ * what these keep, and its renewal would fail.
+ */
+export const lateUpdates = (
+  ledger: Pick<Ledger, "spendsExpired" | "unconfirmed" | "withDescendants">
+): ReadonlyArray<LedgerEntry> => {
+  const late = ledger.unconfirmed().filter((entry) => waits(entry) && ledger.spendsExpired(entry))
+  return dependentsOf(ledger, late).filter(waits)
+}
+
+const waits = ({ state }: LedgerEntry): boolean => state.type === "inactive" && !state.abandoned

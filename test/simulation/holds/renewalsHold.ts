@@ -47,7 +47,7 @@ class Renewals {
       const key = `${node.name} ${wallet.name} ${binaryString(name)}`
       const left = updated + LIFE - height
       const isOwn = wallet.keys.own(address) !== undefined
-      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || this.isPending(wallet, name)) {
+      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || !holds(wallet, name)) {
         this.watched.delete(key)
         continue
       }
@@ -64,15 +64,15 @@ class Renewals {
     }
     return undefined
   }
-
-  private isPending(wallet: Wallet, name: Uint8Array): boolean {
-    return wallet.ledger.coins().some((coin) => {
-      const operation = coin.name?.operation
-      return coin.height === undefined && operation !== undefined && operation.op !== "name_new" &&
-        nameKey(operation.name) === nameKey(name)
-    })
-  }
 }
+
+/** Whether the wallet has the confirmed coin of a name, and no transaction that spends it. */
+const holds = (wallet: Wallet, name: Uint8Array): boolean =>
+  wallet.ledger.coins().some((coin) => {
+    const operation = coin.name?.operation
+    return coin.height !== undefined && operation !== undefined && operation.op !== "name_new" &&
+      nameKey(operation.name) === nameKey(name)
+  })
 
 const isAble = (wallet: Wallet): boolean =>
   wallet.vault.encryption() !== "locked" &&

@@ -1,5 +1,5 @@
-import { displayHash, equal, fromBinaryString } from "../../../src/protocol/bytes.ts"
-import { type HeaderId, txidKey } from "../../../src/protocol/keys.ts"
+import { type Bytes, displayHash, equal, fromBinaryString } from "../../../src/protocol/bytes.ts"
+import { type HeaderId, nameKey, txidKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpointKey, outpointText, prevoutTxid } from "../../../src/protocol/transaction.ts"
 import type { WalletTx } from "../../../src/wallet/ledger/WalletLedger.ts"
@@ -7,7 +7,12 @@ import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { toldIn } from "../actors/Told.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, firstWalletFault, settledTip, tipIdOf } from "./chains.ts"
-import type { ModelState, ReplayModel } from "./ReplayModel.ts"
+import { isExpiredAt, type ModelState, outpointOf, type ReplayModel } from "./ReplayModel.ts"
+
+interface Rival {
+  readonly txid: Bytes
+  readonly height: number
+}
 
 const shown = ({ transaction: { txid } }: WalletTx): string => displayHash(txid).slice(0, 12)
 
@@ -37,11 +42,21 @@ const missingFault = (wallet: Wallet, { coins }: ModelState): string | undefined
   return undefined
 }
 
-/** Whether another transaction of the chain spent one of its inputs. A name that expired lost its coin without a spender. */
-const isForbidden = ({ transaction }: WalletTx, { coins, transactions }: ModelState): boolean =>
-  transaction.inputs.some(({ prevout }) =>
-    transactions.has(txidKey(prevoutTxid(prevout))) && !coins.has(outpointKey(prevout))
-  )
+/** The transaction of the chain that spent one of its inputs. A name that expired lost its coin without a spender. */
+const rivalOf = ({ transaction: { inputs } }: WalletTx, model: ReplayModel): Rival | undefined => {
+  const { coins, height: tip, transactions } = model.state
+  const gone = new Set(inputs.flatMap(({ prevout }) => {
+    const key = outpointKey(prevout)
+    return transactions.has(txidKey(prevoutTxid(prevout))) && !coins.has(key) ? [key] : []
+  }))
+  for (let height = gone.size === 0 ? 0 : tip; height > 0; height--) {
+    const rival = model.at(height)?.transactions.find((each) =>
+      each.inputs.some(({ prevout }) => gone.has(outpointKey(prevout)))
+    )
+    if (rival !== undefined) return { txid: rival.txid, height }
+  }
+  return undefined
+}
 
 const spendsName = ({ spent }: WalletTx): boolean =>
   spent.some((output) => output !== undefined && parseNameScript(output.script) !== undefined)
@@ -59,10 +74,29 @@ const stateFault = (tx: WalletTx, model: ReplayModel): string | undefined => {
   }
   if (height !== undefined) return `${shown(tx)} is ${state.type}, the chain has it at height ${height}`
   if (transaction.isCoinbase || spendsName(tx)) return undefined
-  const forbidden = isForbidden(tx, model.state)
-  if (forbidden && state.type !== "conflicted") return `${shown(tx)} is ${state.type}, a block spends its coins`
+  const rival = rivalOf(tx, model)
+  if (rival !== undefined && state.type !== "conflicted") {
+    return `${shown(tx)} is ${state.type}, but ${displayHash(rival.txid)} spends its coin at height ${rival.height}`
+  }
   const known = transaction.inputs.every(({ prevout }) => model.state.coins.has(outpointKey(prevout)))
   return known && state.type === "conflicted" ? `${shown(tx)} is conflicted, its coins are unspent` : undefined
+}
+
+/** An update of a name keeps no other coins once the chain has ended the name's coin. */
+const lateFault = (wallet: Wallet, { coins, height: tip, names }: ModelState): string | undefined => {
+  for (const tx of wallet.ledger.transactions()) {
+    const { spent, state, transaction } = tx
+    if (state.type !== "inactive" || state.abandoned) continue
+    for (const [i, { prevout }] of transaction.inputs.entries()) {
+      const operation = spent[i] === undefined ? undefined : parseNameScript(spent[i].script)?.operation
+      if (operation === undefined || operation.op === "name_new" || coins.has(outpointKey(prevout))) continue
+      const said = names.get(nameKey(operation.name))
+      if (said !== undefined && outpointOf(said) === outpointKey(prevout) && isExpiredAt(said.height, tip)) {
+        return `${shown(tx)} keeps its coins, and updates a name that expired`
+      }
+    }
+  }
+  return undefined
 }
 
 /** A payment that depends on a block reward of no block keeps no other coins. */
@@ -119,7 +153,7 @@ class WalletLedgers {
         const wrong = stateFault(tx, model)
         if (wrong !== undefined) return wrong
       }
-      const wrong = coinsFault(wallet, model.state) ?? keptFault(wallet, model.state)
+      const wrong = coinsFault(wallet, model.state) ?? keptFault(wallet, model.state) ?? lateFault(wallet, model.state)
       // An older copy may learn of addresses after the blocks that pay them.
       return wrong ?? (toldIn(this.world).restored.has(node.name) ? undefined : missingFault(wallet, model.state))
     })

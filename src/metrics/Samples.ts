@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import { Pulse } from "../base/pulse.ts"
 import { METRICS } from "./metrics.ts"
 import { sampleProcess, watchEventLoop } from "./processMetrics.ts"
 
@@ -14,8 +15,8 @@ export class Samples extends Context.Tag("svcd/Samples")<Samples, {
   readonly take: Effect.Effect<void>
 }>() {}
 
-/** Without requests, so that a host program finds current values in its registry. */
-const INTERVAL = "15 seconds"
+/** Milliseconds. Without requests, so that a host program finds current values in its registry. */
+const INTERVAL = 15_000
 
 /** The node whose gauges are sampled. */
 let sampled: symbol | undefined
@@ -46,7 +47,7 @@ const make = Effect.gen(function*() {
   })
   for (const family of METRICS) family.register()
   yield* watchEventLoop
-  yield* Effect.forkScoped(Effect.repeat(take, Schedule.spaced(INTERVAL)))
+  yield* Effect.forkScoped(Effect.repeat(take, Schedule.spaced(INTERVAL * (yield* Pulse))))
   return Samples.of({ add: addTo(gauges), addTotals: addTo(totals), take })
 }).pipe(Effect.annotateLogs("subsystem", "metrics"))
 

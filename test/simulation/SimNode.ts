@@ -222,7 +222,9 @@ export class SimNode implements WorldNode {
       withCheapScrypt,
       Effect.provide(nodeLog(machine, { name: this.name, root })),
       Effect.provideService(Pulse, this.drawn("pulse", PULSES)),
-      Effect.withMaxOpsBeforeYield(this.drawn("yields", YIELDS))
+      Effect.withMaxOpsBeforeYield(this.drawn("yields", YIELDS)),
+      // A span notes the stack of its caller, which nobody reads here.
+      Effect.withTracerEnabled(false)
     )
   }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { OneResult, OneRun } from "./oneRun.ts"
@@ -28,13 +29,17 @@ export type Result = OneResult
 /** Runs of the shrinker at most. */
 const MOST_SHRINKING = 300
 
+/** Where Node.js keeps compiled modules for the next run. */
+const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
+
 const ONE_RUN = fileURLToPath(new URL(`./oneRun${extname(import.meta.url)}`, import.meta.url))
 
 /** Its status, or the signal that ended it. */
 const ended = (file: string): Promise<number | string> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...process.execArgv, ONE_RUN, file], {
-      stdio: ["ignore", "inherit", "inherit"]
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
     })
     child.on("error", reject)
     child.on("close", (status, signal) => resolve(status ?? signal ?? ""))

@@ -26,8 +26,8 @@ const LOOK_COST = 50_000
 /** Milliseconds of processor time that a few tasks take together, after which the last one counts as hanging. */
 const SLOW_TASK = 2_000
 
-/** Tasks between two measurements of it. */
-const MEASURED = 256
+/** Tasks between two measurements of it, which are slow themselves. */
+const MEASURED = 1_024
 
 /** Tasks without a pause, after which the world counts as spinning. */
 const LIVELOCK = 1_000_000

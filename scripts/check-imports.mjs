@@ -31,6 +31,7 @@ const ORDER = [
   "network",
   "rpc",
   "http",
+  "electrum",
   "web",
   "desk",
   "client",

@@ -35,6 +35,7 @@ const SEAMS = [
       "network/connect/Transport.ts",
       "client/promise/lookup.ts",
       "dns/",
+      "electrum/",
       "http/",
       "mail/",
       "metrics/MetricsServer.ts",

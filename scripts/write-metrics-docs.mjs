@@ -15,6 +15,7 @@ const SHOWN = {
   alerts: "with `-alertmail` or `-watch`, or while a name needs its owner",
   detail: "with `-metricsdetail`",
   dns: "while the node answers DNS",
+  electrum: "while the node serves Electrum clients",
   light: "with a light start",
   webhooks: "with webhooks"
 }

@@ -13,6 +13,7 @@
 export { BindFailed } from "./base/listening.ts"
 export { NodeChain as Chain } from "./node/layers/chain.ts"
 export { NodeDns as DnsServer } from "./node/layers/dnsServer.ts"
+export { NodeElectrum as ElectrumServer } from "./node/layers/electrumServer.ts"
 export { NodeMempool as Mempool } from "./node/layers/mempool.ts"
 export { NodeMetrics as Metrics } from "./node/layers/metrics.ts"
 export { NodeNames as NameDb } from "./node/layers/names.ts"
@@ -30,6 +31,7 @@ export {
   type RouteRequest
 } from "./http/ownRoute.ts"
 export type { DnsServerOptions } from "./node/layers/dnsServer.ts"
+export type { ElectrumServerOptions } from "./node/layers/electrumServer.ts"
 export type { MempoolOptionsGiven as MempoolOptions } from "./node/layers/mempool.ts"
 export type { MetricsOptions } from "./node/layers/metrics.ts"
 export type { NameDbOptionsGiven as NameDbOptions } from "./node/layers/names.ts"

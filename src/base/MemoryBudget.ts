@@ -20,7 +20,15 @@ import { getHeapStatistics } from "node:v8"
  */
 
 /** The purpose of the bytes, a label of `svcd_memory_budget_bytes`. */
-export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "outbox", "rpc_bodies", "rpc_answers"] as const
+export const BUDGET_KINDS = [
+  "frames",
+  "messages",
+  "compact_blocks",
+  "outbox",
+  "rpc_bodies",
+  "rpc_answers",
+  "electrum"
+] as const
 
 export type BudgetKind = (typeof BUDGET_KINDS)[number]
 
@@ -29,14 +37,16 @@ const SHARES: Readonly<Record<BudgetKind, number>> = {
   // Payloads whose last byte has not arrived.
   frames: 0.2,
   // Decoded messages of peers, inventories included, before they are handled.
-  messages: 0.25,
+  messages: 0.2,
   compact_blocks: 0.05,
   // Data to send to peers.
   outbox: 0.1,
   // As bytes and as values.
   rpc_bodies: 0.2,
   // Batches included, until the caller has read them.
-  rpc_answers: 0.2
+  rpc_answers: 0.2,
+  // Sessions and subscriptions of Electrum clients.
+  electrum: 0.05
 }
 
 const HEAP_SHARE = 0.4

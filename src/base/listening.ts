@@ -6,7 +6,7 @@ import { type Address, formatHostPort } from "./addresses.ts"
 import { codeOf, reasonOf } from "./errorCode.ts"
 
 export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
-  what: Schema.Literal("RPC", "metrics", "mail", "peers", "DNS"),
+  what: Schema.Literal("RPC", "metrics", "mail", "peers", "DNS", "Electrum"),
   address: Schema.String,
   /** The system's code, such as `EADDRINUSE`. */
   code: Schema.String

@@ -2,7 +2,8 @@ import { type Address, formatHostPort, isLoopback, overlap } from "../base/addre
 import { shortAmount } from "../protocol/amount.ts"
 import { wantsCookie } from "./cookie.ts"
 import type { Issue } from "./decode.ts"
-import { dnsContradictions } from "./dnsSettings.ts"
+import { dnsContradictions, dnsListenersOf } from "./dnsSettings.ts"
+import { electrumContradictions } from "./electrumSettings.ts"
 import type { OptionName } from "./options.ts"
 import { peerContradictions } from "./peerSettings.ts"
 import { withoutPort } from "./permissions.ts"
@@ -103,6 +104,7 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
   if (metricsaddr !== undefined) others.push({ name: "metricsaddr", address: metricsaddr })
   if (listen !== undefined && peers.maxPeers > 0) others.push({ name: "listen", address: listen })
   issues.push(...dnsContradictions(settings.dns, others))
+  issues.push(...electrumContradictions(settings.electrum, [...others, ...dnsListenersOf(settings.dns)]))
   if (network === "mainnet" && mempool.acceptNonStdTxn) {
     complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
   }

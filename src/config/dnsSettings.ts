@@ -13,11 +13,11 @@ interface DnsListener {
   readonly address: Address
 }
 
-const listenersOf = (dns: DnsSettings): ReadonlyArray<DnsListener> =>
+export const dnsListenersOf = (dns: DnsSettings): ReadonlyArray<DnsListener> =>
   LISTENERS.flatMap(([name, field]) => dns[field].map((address) => ({ name, address })))
 
 /** Whether the node answers DNS at all. */
-export const servesDns = (dns: DnsSettings): boolean => listenersOf(dns).length > 0
+export const servesDns = (dns: DnsSettings): boolean => dnsListenersOf(dns).length > 0
 
 /** The options without a purpose where nothing listens. */
 const purposeless = (dns: DnsSettings): ReadonlyArray<DnsOptionName> => {
@@ -57,7 +57,7 @@ export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<OtherL
       "is for a node that answers DNS, and nothing listens for it; set dns, for example 127.0.0.1:5391"
     ])
   }
-  const listeners = listenersOf(dns)
+  const listeners = dnsListenersOf(dns)
   listeners.forEach(({ address, name }, at) => {
     const taken = [...others, ...listeners.slice(0, at)].find((other) => overlap(other.address, address))
     if (taken !== undefined) {

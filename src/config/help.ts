@@ -70,6 +70,7 @@ const GROUP_WORDS: Readonly<Record<OptionGroup, { readonly word: string; readonl
   Chain: { word: "chain", about: "import, snapshots, indexes, pruning, checks" },
   "Names and wallet": { word: "names", about: "name answers, wallet, fees, renewal, expiry warnings" },
   DNS: { word: "dns", about: "answer DNS for names below .bit" },
+  Electrum: { word: "electrum", about: "serve Electrum clients and light wallets" },
   Logging: { word: "logging", about: "level, format, file" },
   "Tests, on regtest alone": { word: "tests", about: "for tests on regtest" },
   Notifications: { word: "notify", about: "commands to run on events, webhooks" },

@@ -40,6 +40,7 @@ export const LAYER_PARTS = {
   RpcServer: ["answers", "rpc"],
   Metrics: ["metrics"],
   DnsServer: ["dns"],
+  ElectrumServer: ["electrum"],
   Node: ["chain", "peers", "mempool", "names", "answers", "wallet"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<keyof Settings>>>
 
@@ -98,7 +99,8 @@ const LISTENERS: ReadonlySet<OptionName> = new Set([
   "dns",
   "dnstls",
   "dnshttps",
-  "dnshttp"
+  "dnshttp",
+  "electrum"
 ])
 
 /** Port 0, which no option has as text. */
@@ -129,7 +131,7 @@ const decodeField = (
 }
 
 /** The layers whose options a program may give to another one by mistake. */
-const ELSEWHERE = ["RpcServer", "Metrics", "DnsServer", "Node"] as const
+const ELSEWHERE = ["RpcServer", "Metrics", "DnsServer", "ElectrumServer", "Node"] as const
 
 /** A misspelled field would be ignored silently. */
 const unknownField = (field: string, fields: Fields): OptionProblem => {

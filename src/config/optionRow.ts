@@ -11,6 +11,7 @@ export const GROUPS = [
   "Chain",
   "Names and wallet",
   "DNS",
+  "Electrum",
   "Logging",
   "Tests, on regtest alone",
   "Notifications",

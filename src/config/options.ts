@@ -4,6 +4,7 @@ import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import { ALERT_OPTIONS } from "./alertOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import { DNS_OPTIONS } from "./dnsOptions.ts"
+import { ELECTRUM_OPTIONS } from "./electrumOptions.ts"
 import * as Kind from "./kinds.ts"
 import { LIGHT_OPTIONS } from "./lightOptions.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
@@ -32,6 +33,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
 export const SUBSYSTEMS = [
   "chain",
   "dns",
+  "electrum",
   "mail",
   "mempool",
   "metrics",
@@ -247,6 +249,7 @@ export const OPTIONS = {
   ...WALLET_OPTIONS,
   ...ALERT_OPTIONS,
   ...DNS_OPTIONS,
+  ...ELECTRUM_OPTIONS,
 
   ...inGroup("Logging", {
     loglevel: oneOption(Kind.choiceKind(LOG_LEVELS), "log.level", {

@@ -5,6 +5,7 @@ const CATEGORIES = [
   "block processing",
   "name operations",
   "DNS",
+  "Electrum",
   "network",
   "transactions",
   "validation errors",

@@ -2,6 +2,7 @@ import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
 import { alertMails, alertMailsWaiting, namesExpiring, ownNames } from "./alertMetrics.ts"
 import { facts } from "./categories.ts"
 import { DNS_METRICS } from "./dnsMetrics.ts"
+import { ELECTRUM_METRICS } from "./electrumMetrics.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
@@ -360,6 +361,7 @@ export const METRICS: Table = [
   webhookLag,
   webhookDeliveries,
   ...DNS_METRICS,
+  ...ELECTRUM_METRICS,
   peersConnected,
   bytesReceived,
   bytesSent,

@@ -1,5 +1,6 @@
 import { alertMails, alertMailsWaiting, namesExpiring, NEEDY_STATES, ownNames } from "./alertMetrics.ts"
 import { DNS_METRICS, dnsListeners } from "./dnsMetrics.ts"
+import { ELECTRUM_METRICS, electrumListeners } from "./electrumMetrics.ts"
 import type { MetricFamily, Table } from "./families.ts"
 import {
   HANDOVER_OUTCOMES,
@@ -17,17 +18,20 @@ import { WEBHOOK_STATES, webhookDeliveries, webhookLag, webhooks } from "./webho
 // The endpoint always shows 32 metrics as part of the interface, others while their part of the node is in use, and all
 // with `-metricsdetail`.
 
-export type MetricPart = "alerts" | "detail" | "dns" | "light" | "webhooks"
+export type MetricPart = "alerts" | "detail" | "dns" | "electrum" | "light" | "webhooks"
 
 const PARTS: Readonly<Record<MetricPart, Table>> = {
   alerts: [namesExpiring, ownNames, alertMails, alertMailsWaiting],
   detail: [memoryBudget, memoryRefused, memoryEvicted, storageDamage, storageChecked, storagePasses, storageDoubts],
   dns: DNS_METRICS,
+  electrum: ELECTRUM_METRICS,
   light: [lightActive, lightHeight, lightBlocks, lightNames, lightUnchecked, lightHandovers],
   webhooks: [webhooks, webhookLag, webhookDeliveries]
 }
 
-const PART_NAMES = ["alerts", "detail", "dns", "light", "webhooks"] as const satisfies ReadonlyArray<MetricPart>
+const PART_NAMES = ["alerts", "detail", "dns", "electrum", "light", "webhooks"] as const satisfies ReadonlyArray<
+  MetricPart
+>
 
 /** `undefined` for metrics that every node shows. */
 export const metricPart = (family: MetricFamily): MetricPart | undefined =>
@@ -57,6 +61,7 @@ export const partsInUse = (alerts: boolean): ReadonlySet<MetricPart> =>
   new Set<MetricPart>([
     ...alerts || hasNeedyNames() ? ["alerts"] as const : [],
     ...dnsListeners.value() > 0 ? ["dns"] as const : [],
+    ...electrumListeners.value() > 0 ? ["electrum"] as const : [],
     ...hadLightStart() ? ["light"] as const : [],
     ...hasWebhooks() ? ["webhooks"] as const : []
   ])

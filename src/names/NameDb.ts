@@ -103,7 +103,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** Applies the chain's blocks to the names; for `ChainControl.register`. */
   readonly follower: Follower
   /** Reads the operations in chain order, and names now and at the last blocks, at once and from one state. */
-  readonly readLog: <A>(use: (log: OperationLog, names: StateReads) => A) => Effect.Effect<A, StorageFailure>
+  readonly readLog: <A>(use: (log: OperationLog, names: LiveReads) => A) => Effect.Effect<A, StorageFailure>
   /** Counts the changes of names.db, and wakes readers that wait for the next one. */
   readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next" | "touchedBehind">>
   readonly check: Effect.Effect<ClaimCheck>
@@ -111,6 +111,9 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
 
 /** Reads of one state, without a fiber. Methods throw the driver's errors. */
 export type StateReads = Pick<NamesFile.NamesFile, "past" | "points" | "search">
+
+/** The same of the names now, and names by script hash. */
+export type LiveReads = StateReads & Pick<NamesFile.NamesFile, "scripts">
 
 export interface NameAtOnce {
   /** `undefined` for a name that is not in the file; it does not exist only if names are complete. */

@@ -5,6 +5,7 @@ import { turnOfEventLoop } from "../base/turns.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
+import { nameScriptHash } from "../protocol/nameOperation.ts"
 import { type MultiRow, runRows } from "./multiRow.ts"
 import type { NameBatch, NumberedEffect, StoredEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
@@ -17,11 +18,12 @@ import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWrit
 const REWIND_ROWS = 2_000
 
 const UPSERT_NAMES: MultiRow<NumberedEffect> = {
-  head: "INSERT INTO names (operation, name, hash, address)",
+  head: "INSERT INTO names (operation, name, hash, address, script)",
   tail:
     "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, operation",
-  columns: 4,
-  cells: ({ effect: { address, name }, id }, into) => into.push(id, name, hashKey(hash256(name)), address)
+  columns: 5,
+  cells: ({ effect: { address, name }, id }, into) =>
+    into.push(id, name, hashKey(hash256(name)), address, hashKey(nameScriptHash(name)))
 }
 
 /** `nameIdOf`: the number of the name that an operation sets. */

@@ -35,6 +35,7 @@ import { LATEST_MIGRATION, migrations } from "./migrations.ts"
 import { WrongRow } from "./NameEntry.ts"
 import { PastReads } from "./PastReads.ts"
 import { PointReads } from "./PointReads.ts"
+import { ScriptReads } from "./ScriptReads.ts"
 import { SearchReads } from "./search/SearchReads.ts"
 
 /** The remedy for a damaged names.db, which can be rebuilt completely from the blocks. */
@@ -61,8 +62,8 @@ export interface NamesFile {
   readonly points: PointReads
   /** The operations in chain order, directly on the driver. */
   readonly events: EventReads
-  /** Searches, directly on the driver. */
   readonly search: SearchReads
+  readonly scripts: ScriptReads
   /** The names at the last blocks, directly on the driver. */
   readonly past: PastReads
   /** Runs the writer's statements in one transaction. `rows`: about how many it writes. */
@@ -80,7 +81,7 @@ export interface NamesFile {
   readonly pointNow: <A>(work: () => A) => A | undefined
   /** Converts an error of `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
-  /** Rebuilds the file. Afterwards `reader`, `points`, `events`, `search` and `past` are new objects. */
+  /** Rebuilds the file. Afterwards `reader`, `points`, `events`, `search`, `scripts` and `past` are new objects. */
   readonly repair: Repair
 }
 
@@ -233,6 +234,7 @@ interface Connections {
   readonly points: PointReads
   readonly events: EventReads
   readonly search: SearchReads
+  readonly scripts: ScriptReads
   readonly past: () => PastReads
   readonly guard: PageGuard
 }
@@ -287,7 +289,8 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
       try: () => ({
         points: new PointReads(points),
         events: new EventReads(points),
-        search: new SearchReads(points)
+        search: new SearchReads(points),
+        scripts: new ScriptReads(points)
       }),
       catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
@@ -353,6 +356,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       },
       get search() {
         return current.search
+      },
+      get scripts() {
+        return current.scripts
       },
       get past() {
         return current.past()

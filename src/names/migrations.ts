@@ -121,6 +121,21 @@ const importKeys: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.fl
   (sql) => sql`UPDATE search SET operation = -1`
 )
 
+const SCRIPT_STATEMENTS = [
+  "ALTER TABLE names ADD COLUMN script BLOB",
+  "CREATE INDEX names_by_script ON names (script) WHERE script IS NOT NULL",
+  "CREATE INDEX names_without_script ON names (id) WHERE script IS NULL"
+]
+
+/**
+ * - `script`: the first 8 bytes of the script hash by which Electrum clients find a name (`nameScriptHash`), in digest
+ *   order. Names from before this migration get it in the background, and are NULL until then.
+ */
+const nameScripts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.forEach(SCRIPT_STATEMENTS, (statement) => sql.unsafe(statement), { discard: true })
+)
+
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
@@ -130,7 +145,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, S
   "0004_beginning": beginningSchema,
   "0005_search": searchSchema,
   "0006_txid_parts": txidParts,
-  "0007_import_keys": importKeys
+  "0007_import_keys": importKeys,
+  "0008_name_scripts": nameScripts
 }
 
 export const LATEST_MIGRATION = Object.keys(migrations).length

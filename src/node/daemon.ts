@@ -28,6 +28,7 @@ import type { WebhookMisconfigured } from "../webhooks/errors.ts"
 import { checkGivenFiles } from "./givenFiles.ts"
 import { baseLayer } from "./layers/base.ts"
 import { dnsOfNode } from "./layers/dnsServer.ts"
+import { electrumOfNode } from "./layers/electrumServer.ts"
 import { listenerLayer } from "./layers/listener.ts"
 import { methodsLayer } from "./layers/methods.ts"
 import { metricsLayer } from "./layers/metrics.ts"
@@ -143,7 +144,7 @@ export const run = (settings: Settings, started: OnStarted = () => Effect.void) 
   const { chain: { dataDir }, log } = settings
   const switches = new Logging.DebugSwitches(log)
   const daemon = methodsLayer(settings).pipe(
-    Layer.provideMerge(dnsOfNode(settings)),
+    Layer.provideMerge(Layer.merge(dnsOfNode(settings), electrumOfNode(settings))),
     Layer.provideMerge(partsLayer()),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(listeners(settings, switches)),

@@ -1,5 +1,5 @@
 import { type Bytes, concat, EMPTY, equal } from "./bytes.ts"
-import { hash160 } from "./hash.ts"
+import { hash160, sha256 } from "./hash.ts"
 import { Op, pushData, ScriptCursor } from "./script.ts"
 
 /** A commitment that hides its name. The rules require 20 bytes, the parser does not. */
@@ -127,6 +127,15 @@ export const nameScript = (operation: NameOperation, address: Bytes): Uint8Array
       )
   }
 }
+
+const RETURN = Uint8Array.of(Op.OP_RETURN)
+
+/**
+ * The hash by which Electrum clients ask for a name: SHA-256 of an update to an empty value behind which nobody can
+ * spend. 32 bytes in digest order; clients send it reversed. Source: ElectrumX `coins.py`, `build_name_index_script`.
+ */
+export const nameScriptHash = (name: Bytes): Uint8Array =>
+  sha256(nameScript({ op: "name_update", name, value: EMPTY }, RETURN))
 
 /**
  * Whether a name script is the one that `nameScript` builds. Others set the name, too, but may leave a stack on which

@@ -90,6 +90,8 @@ const DAEMON_OPTIONS = [
   "dnsnotify",
   "dnstsig",
   "dnsrate",
+  "electrum",
+  "electrumhost",
   "loglevel",
   "logformat",
   "debugsubsystem",

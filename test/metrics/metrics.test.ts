@@ -30,6 +30,7 @@ const CATEGORIES = [
   "block processing",
   "name operations",
   "DNS",
+  "Electrum",
   "network",
   "transactions",
   "validation errors",
@@ -42,9 +43,9 @@ const CATEGORIES = [
 const byName = new Map(METRICS.map((family) => [family.name, family]))
 
 describe("metrics", () => {
-  it("are 65, each once, in every category", () => {
-    assert.strictEqual(METRICS.length, 65)
-    assert.strictEqual(byName.size, 65)
+  it("are 73, each once, in every category", () => {
+    assert.strictEqual(METRICS.length, 73)
+    assert.strictEqual(byName.size, 73)
     assert.deepStrictEqual([...new Set(METRICS.map(({ category }) => category))], CATEGORIES)
   })
 

@@ -299,6 +299,9 @@ describe("heightOfTransaction", () => {
           database.exec(`
           DROP INDEX operations_by_txid;
           CREATE INDEX operations_by_txid ON operations (substr(txid, 1, 8));
+          DROP INDEX names_by_script;
+          DROP INDEX names_without_script;
+          ALTER TABLE names DROP COLUMN script;
           DELETE FROM effect_sql_migrations WHERE migration_id >= 6`)
         }
         database.close()

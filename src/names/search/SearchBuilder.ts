@@ -1,3 +1,5 @@
+import type { Connection } from "@effect/sql/SqlConnection"
+import type { SqlError } from "@effect/sql/SqlError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -7,6 +9,7 @@ import { withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { NamesFile } from "../NamesFile.ts"
+import { fillScripts } from "../scriptWriter.ts"
 import { buildFurther, FEW_BLOCKS } from "./SearchWriter.ts"
 
 /** Builds the search indexes in the background while no blocks arrive, to leave the machine to a sync. */
@@ -17,6 +20,10 @@ export interface SearchBuilder {
 
 /** Time without a block before the background begins: after a few blocks, and after a part of an import or sync. */
 const QUIET = { few: Duration.seconds(2), many: Duration.seconds(15) }
+
+/** Script hashes come first: their index is small, and Electrum clients wait for it. */
+const further = (connection: Connection): Effect.Effect<boolean, SqlError> =>
+  Effect.flatMap(fillScripts(connection), (filled) => filled ? buildFurther(connection) : Effect.succeed(false))
 
 /** `built` runs when a background build has completed the indexes. */
 export const makeSearchBuilder = (
@@ -40,7 +47,7 @@ export const makeSearchBuilder = (
     const building = Effect.gen(function*() {
       const before = changes
       while (before === changes) {
-        if (yield* file.write(buildFurther)) return true
+        if (yield* file.write(further)) return true
         yield* turnOfEventLoop
       }
       return false
@@ -62,7 +69,8 @@ export const makeSearchBuilder = (
     )
 
     const { all, done } = yield* file.point(() => file.search.progress())
-    if (done < all) yield* Queue.offer(wishes, undefined)
+    const isFilled = yield* file.point(() => file.scripts.isComplete())
+    if (done < all || !isFilled) yield* Queue.offer(wishes, undefined)
     yield* Effect.forkScoped(withoutSpan(Effect.forever(Effect.zipRight(Queue.take(wishes), build))))
     return {
       changed: (blocks, complete) => {

@@ -10,6 +10,7 @@ import { OPTIONS } from "../../config/options.ts"
 import { credentialsOf } from "../../config/settings.ts"
 import { isFreePath, type OwnRoute } from "../../http/ownRoute.ts"
 import { RpcServer } from "../../http/RpcServer.ts"
+import type { Dispatch } from "../../rpc/Dispatch.ts"
 import { isMethodName, type OwnMethod } from "../../rpc/method/ownMethod.ts"
 import { inNode, openFailure } from "./base.ts"
 import { listenerLayer } from "./listener.ts"
@@ -102,10 +103,13 @@ type ListenerFailure = BindFailed | EmbeddedOpenFailure
 
 /** JSON-RPC over HTTP. */
 export class NodeRpcServer extends RpcServer {
-  /** Answers JSON-RPC for the node below. `RpcServer.address` is the actual address, for port 0. */
+  /**
+   * Answers JSON-RPC for the node below. `RpcServer.address` is the actual address, for port 0. `Dispatch` is for
+   * servers of other protocols that use its methods.
+   */
   static layer<const M extends AnyMethods = readonly [], const T extends AnyRoutes = readonly []>(
     { methods, routes, ...given }: RpcServerOptions & OwnParts<M, T> = {}
-  ): Layer.Layer<RpcServer, ListenerFailure, NodeServices | OwnNeeds<M, T>> {
+  ): Layer.Layer<Dispatch | RpcServer, ListenerFailure, NodeServices | OwnNeeds<M, T>> {
     // Each handler has some of these services; TypeScript does not see this for lists of a bounded type.
     const parts = { given, methods: methods ?? [], routes: routes ?? [] } as RpcParts<OwnNeeds<M, T>>
     return Layer.unwrapEffect(Effect.map(checkOwn({ methods, routes }), () => rpcLayer(parts))).pipe(
@@ -128,7 +132,7 @@ export class NodeRpcServer extends RpcServer {
   static layerConfig<const M extends AnyMethods = readonly [], const T extends AnyRoutes = readonly []>(
     options: Config.Config.Wrap<RpcServerOptions>,
     own: OwnParts<M, T> = {}
-  ): Layer.Layer<RpcServer, ConfigError.ConfigError | ListenerFailure, NodeServices | OwnNeeds<M, T>> {
+  ): Layer.Layer<Dispatch | RpcServer, ConfigError.ConfigError | ListenerFailure, NodeServices | OwnNeeds<M, T>> {
     return optionsOfConfig(options, (given) => NodeRpcServer.layer<M, T>({ ...given, ...own }))
   }
 }

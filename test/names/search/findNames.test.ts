@@ -283,6 +283,9 @@ describe("the indexes", () => {
       const database = new SQLite(filename)
       database.exec(`
         DROP TABLE name_text_0; DROP TABLE name_keys; DROP TABLE search;
+        DROP INDEX names_by_script;
+        DROP INDEX names_without_script;
+        ALTER TABLE names DROP COLUMN script;
         DELETE FROM effect_sql_migrations WHERE migration_id >= 5`)
       database.close()
       // The sums are of the file before this change.

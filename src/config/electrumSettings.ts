@@ -1,0 +1,47 @@
+import { type Address, formatHostPort, overlap } from "../base/addresses.ts"
+import type { Issue } from "./decode.ts"
+import type { ELECTRUM_OPTIONS, ElectrumSettings } from "./electrumOptions.ts"
+
+/** Contradictions between the options of the Electrum server, and where it listens. */
+
+type ElectrumOptionName = keyof typeof ELECTRUM_OPTIONS
+
+const LISTENERS = [["electrum", "listen"]] as const
+
+export interface ElectrumListener {
+  readonly name: ElectrumOptionName
+  readonly address: Address
+}
+
+export const electrumListenersOf = (electrum: ElectrumSettings): ReadonlyArray<ElectrumListener> =>
+  LISTENERS.flatMap(([name, field]) => electrum[field].map((address) => ({ name, address })))
+
+/** Whether the node serves Electrum clients at all. */
+export const servesElectrum = (electrum: ElectrumSettings): boolean => electrumListenersOf(electrum).length > 0
+
+interface OtherListener {
+  readonly name: string
+  readonly address: Address
+}
+
+/** `others` are the other listeners of the node. */
+export const electrumContradictions = (
+  electrum: ElectrumSettings,
+  others: ReadonlyArray<OtherListener>
+): ReadonlyArray<Issue> => {
+  const issues: Array<Issue> = []
+  const listeners = electrumListenersOf(electrum)
+  if (listeners.length === 0 && electrum.hosts.length > 0) {
+    issues.push([
+      "electrumhost",
+      "is for a node that serves Electrum clients, and nothing listens for them; set electrum, for example 127.0.0.1:50001"
+    ])
+  }
+  listeners.forEach(({ address, name }, at) => {
+    const taken = [...others, ...listeners.slice(0, at)].find((other) => overlap(other.address, address))
+    if (taken !== undefined) {
+      issues.push([name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`])
+    }
+  })
+  return issues
+}

@@ -1,0 +1,116 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { type Address, formatHostPort } from "../base/addresses.ts"
+import type { BindFailed } from "../base/listening.ts"
+import { Budget } from "../base/MemoryBudget.ts"
+import { Chain } from "../chain/Chain.ts"
+import { expirationDepth } from "../consensus/expiry.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import { Mempool } from "../mempool/Mempool.ts"
+import { electrumListeners } from "../metrics/electrumMetrics.ts"
+import { NameDb } from "../names/NameDb.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import { Dispatch } from "../rpc/Dispatch.ts"
+import { version } from "../version.ts"
+import { electrumMethods } from "./methods/all.ts"
+import type { ElectrumFacts } from "./methods/method.ts"
+import { runNotifier } from "./notifier.ts"
+import { ELECTRUM_LIMITS, type ElectrumLimits } from "./protocol/limits.ts"
+import { serveLines } from "./serve/streams.ts"
+import { makeSessions } from "./Sessions.ts"
+import { makeBlocks } from "./sources/Blocks.ts"
+import { makeHeaders } from "./sources/Headers.ts"
+import { makeNameHistories } from "./sources/nameHistories.ts"
+import { makeNodeCalls } from "./sources/NodeCalls.ts"
+import { Subscriptions } from "./Subscriptions.ts"
+
+/** By transport, with actual ports. */
+export interface ElectrumAddresses {
+  readonly tcp: ReadonlyArray<Address>
+}
+
+/** Serves Electrum's protocol: names to light clients and light wallets. */
+export class ElectrumServer extends Context.Tag("svcd/ElectrumServer")<ElectrumServer, {
+  readonly addresses: ElectrumAddresses
+}>() {}
+
+export interface ElectrumOptions {
+  readonly listen: ReadonlyArray<Address>
+}
+
+export type ElectrumNeeds = Budget | Chain | Dispatch | Mempool | NameAnswers | NameDb
+
+const NAMES_ONLY = "This svcd server answers for names. It has no index of addresses: a wallet would see no coins here."
+
+const logStarted = (addresses: ElectrumAddresses): Effect.Effect<void> => {
+  const shown = Object.entries(addresses).flatMap(([transport, list]: [string, ReadonlyArray<Address>]) =>
+    list.length === 0 ? [] : [[transport, list.map(formatHostPort).join(", ")] as const]
+  )
+  return Effect.logInfo("Electrum server listening", Object.fromEntries(shown))
+}
+
+const countListeners = (count: number): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => electrumListeners.set(electrumListeners.value() + count)),
+    () => Effect.sync(() => electrumListeners.set(electrumListeners.value() - count))
+  )
+
+/** Listens while the scope is open. */
+export const makeElectrumServer = (
+  options: ElectrumOptions,
+  limits: Partial<ElectrumLimits> = {}
+): Effect.Effect<typeof ElectrumServer.Service, BindFailed, ElectrumNeeds | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const answers = yield* NameAnswers
+    const pool = yield* Mempool
+    const budget = yield* Budget
+    const node = makeNodeCalls(yield* Dispatch)
+    const clock = yield* Effect.clock
+    const { params, tree } = chain
+    const expiration = (): number => expirationDepth(tree.height(tree.tip()), params)
+    const headers = makeHeaders(chain)
+    const histories = makeNameHistories({ names, answers, chain })
+    const facts: ElectrumFacts = {
+      software: `svcd ${version}`,
+      genesis: displayHash(tree.hash(tree.at(0))),
+      hosts: {},
+      services: [],
+      banner: () => NAMES_ONLY,
+      pruning: () => expiration(),
+      fingerprint: undefined
+    }
+    const methods = electrumMethods({
+      facts,
+      headers,
+      blocks: makeBlocks(chain),
+      histories,
+      node,
+      pool,
+      expiration
+    })
+    const memory = yield* Effect.acquireRelease(
+      Effect.sync(() => budget.open({ owner: "Electrum clients", share: 1, evictable: false, evict: () => {} })),
+      (account) => Effect.sync(() => account.close())
+    )
+    const subscriptions = new Subscriptions()
+    const sessions = yield* makeSessions({
+      methods,
+      subscriptions,
+      memory,
+      limits: { ...ELECTRUM_LIMITS, ...limits }
+    })
+    yield* runNotifier({ chain, names, headers, histories, sessions, subscriptions })
+    const streams = { sessions, now: () => clock.unsafeCurrentTimeMillis() }
+    const addresses = { tcp: yield* Effect.forEach(options.listen, (address) => serveLines(address, streams)) }
+    yield* countListeners(Object.values(addresses).flat().length)
+    yield* logStarted(addresses)
+    return ElectrumServer.of({ addresses })
+  }).pipe(Effect.annotateLogs("subsystem", "electrum"))
+
+/** The server on a node. */
+export const layer = (options: ElectrumOptions): Layer.Layer<ElectrumServer, BindFailed, ElectrumNeeds> =>
+  Layer.scoped(ElectrumServer, makeElectrumServer(options))

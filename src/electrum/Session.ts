@@ -1,0 +1,301 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import { isUtf8 } from "node:buffer"
+import {
+  electrumBytesIn,
+  electrumBytesOut,
+  type ElectrumEnd,
+  electrumEnded,
+  electrumRequests
+} from "../metrics/electrumMetrics.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { encodeJson } from "../rpc/json/encodeJson.ts"
+import { hasMethod, type MethodsByName } from "./methods/all.ts"
+import type { ElectrumCaller } from "./methods/method.ts"
+import { tooLargeAnswer } from "./methods/nameMethods.ts"
+import { scriptNotification } from "./methods/scriptHashMethods.ts"
+import { versionNotFirst, versionSentTwice } from "./methods/serverMethods.ts"
+import { COST, type CostMeter, delayAt, isExcessive } from "./protocol/CostMeter.ts"
+import { CODE, ElectrumError, internalError } from "./protocol/ElectrumError.ts"
+import {
+  type ElectrumRequest,
+  encodeNotification,
+  errorReply,
+  type Notification,
+  notUtf8,
+  readElectrum,
+  type ReadMessage,
+  type ReadRequest,
+  resultReply
+} from "./protocol/envelope.ts"
+import { ANSWER_BYTES, type ElectrumLimits } from "./protocol/limits.ts"
+import { bindArguments } from "./protocol/parameters.ts"
+import type { ScriptKey } from "./protocol/status.ts"
+import type { ProtocolVersion } from "./protocol/versions.ts"
+import type { StatusReader, Subscriptions } from "./Subscriptions.ts"
+
+/** The connection below a session. */
+export interface SessionLink {
+  readonly send: (message: string) => void
+  /** Bytes that the client has not taken. */
+  readonly unread: () => number
+  /** Closes behind what was sent. */
+  readonly close: () => void
+  /** Closes at once. */
+  readonly destroy: () => void
+  /** Called when the session can take the next message. */
+  readonly ready: () => void
+}
+
+/** What all sessions share. */
+export interface SessionWorld {
+  readonly methods: MethodsByName
+  readonly subscriptions: Subscriptions
+  readonly limits: ElectrumLimits
+  /** Milliseconds. */
+  readonly now: () => number
+  /** Memory for so many more subscriptions, or less of it for a negative number. */
+  readonly hold: (subscriptions: number) => boolean
+  readonly run: (work: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
+}
+
+const MINUTE = 60_000
+
+/** By how much broadcasts above the limit cost more. */
+const BROADCAST_FACTOR = 10
+
+const excessive = (): ElectrumError =>
+  new ElectrumError({ code: CODE.excessiveUse, message: "excessive resource usage", closes: true })
+
+const tooManySubscriptions = (): ElectrumError =>
+  new ElectrumError({ code: CODE.badRequest, message: "too many subscriptions" })
+
+const NO_VERSION: ProtocolVersion = []
+
+/** One client: its version, subscriptions and costs. It answers one message at a time, in their order. */
+export class ElectrumSession implements StatusReader {
+  readonly #world: SessionWorld
+  readonly #link: SessionLink
+  readonly #meter: CostMeter
+  readonly #followed = new Set<ScriptKey>()
+  readonly #caller: ElectrumCaller
+  #version = NO_VERSION
+  #followsHeaders = false
+  #running: Fiber.RuntimeFiber<void> | undefined
+  #isBusy = false
+  #isClosed = false
+  /** Of the last message. */
+  #usedAt: number
+  #minute = { since: 0, broadcasts: 0 }
+
+  constructor(world: SessionWorld, link: SessionLink, meter: CostMeter) {
+    this.#world = world
+    this.#link = link
+    this.#meter = meter
+    this.#usedAt = world.now()
+    meter.join(world.now())
+    this.#caller = this.#callerOf()
+  }
+
+  /** Whether a message is being answered, or the client has not taken answers. The next one has to wait. */
+  get isBusy(): boolean {
+    return this.#isBusy || this.#link.unread() > 0
+  }
+
+  get followsHeaders(): boolean {
+    return this.#followsHeaders && !this.#isClosed
+  }
+
+  get usedAt(): number {
+    return this.#usedAt
+  }
+
+  /** Answers a message. Not while the session is busy. */
+  readonly take = (message: Bytes): void => {
+    if (this.#isClosed) return
+    const { now, run } = this.#world
+    this.#usedAt = now()
+    electrumBytesIn.increase(message.length)
+    this.#charge(message.length * COST.perByte)
+    const text = isUtf8(message)
+      ? Buffer.from(message.buffer, message.byteOffset, message.length).toString()
+      : undefined
+    const read = text === undefined ? notUtf8() : readElectrum(text)
+    this.#isBusy = true
+    const running = run(this.#answer(read))
+    this.#running = running
+    running.addObserver(() => {
+      this.#isBusy = false
+      this.#running = undefined
+      if (!this.#isClosed) this.#link.ready()
+    })
+  }
+
+  readonly tell = (key: ScriptKey, status: string | null): void => this.notify(scriptNotification(key, status))
+
+  readonly notify = (notification: Notification): void => this.#send(encodeNotification(notification))
+
+  /** Ends the session for a reason. */
+  readonly end = (reason: ElectrumEnd): void => {
+    if (this.#isClosed) return
+    electrumEnded.of(reason).increase()
+    this.#link.destroy()
+  }
+
+  /** The connection is closed. */
+  readonly gone = (): void => {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const { hold, now, run, subscriptions } = this.#world
+    for (const key of this.#followed) subscriptions.remove(key, this)
+    hold(-this.#followed.size)
+    this.#followed.clear()
+    this.#meter.leave(now())
+    if (this.#running !== undefined) run(Effect.asVoid(Fiber.interruptFork(this.#running)))
+  }
+
+  #charge(cost: number): void {
+    this.#meter.add({ cost, now: this.#world.now() })
+  }
+
+  #callerOf(): ElectrumCaller {
+    return {
+      version: () => this.#version,
+      charge: (cost) => this.#charge(cost),
+      speaks: (version) => {
+        this.#version = version
+      },
+      followHeaders: () => {
+        this.#followsHeaders = true
+      },
+      follow: (key) => this.#follow(key),
+      answered: (key, status) => this.#world.subscriptions.answered(key, status),
+      leave: (key) => this.#leave(key),
+      broadcasts: (count) => this.#countBroadcasts(count)
+    }
+  }
+
+  #follow(key: ScriptKey): Effect.Effect<boolean, ElectrumError> {
+    const { hold, limits, subscriptions } = this.#world
+    if (this.#followed.has(key)) return Exit.succeed(false)
+    const isFull = this.#followed.size >= limits.subscriptions || subscriptions.count >= limits.allSubscriptions
+    if (isFull || this.#isClosed || !hold(1)) return tooManySubscriptions()
+    this.#followed.add(key)
+    subscriptions.add(key, this)
+    return Exit.succeed(true)
+  }
+
+  #leave(key: ScriptKey): boolean {
+    if (!this.#followed.delete(key)) return false
+    this.#world.subscriptions.remove(key, this)
+    this.#world.hold(-1)
+    return true
+  }
+
+  #countBroadcasts(count: number): number {
+    const now = this.#world.now()
+    if (now - this.#minute.since > MINUTE) this.#minute = { since: now, broadcasts: 0 }
+    this.#minute.broadcasts += count
+    return this.#minute.broadcasts > this.#world.limits.broadcasts ? BROADCAST_FACTOR : 1
+  }
+
+  #answer(message: ReadMessage): Effect.Effect<void> {
+    const cost = this.#meter.at(this.#world.now())
+    const delay = delayAt(cost)
+    const work = Effect.suspend(() => {
+      switch (message._tag) {
+        case "Answer":
+          return Effect.void
+        case "Single":
+          return Effect.map(this.#reply(message.request), (reply) => this.#send(reply))
+        case "Batch":
+          return Effect.map(this.#replyAll(message.requests), (reply) => this.#send(reply))
+      }
+    })
+    return delay === 0 ? work : Effect.delay(work, delay)
+  }
+
+  #replyAll(requests: ReadonlyArray<ReadRequest>): Effect.Effect<string> {
+    return Effect.gen(this, function*() {
+      const replies: Array<string> = []
+      let size = 0
+      for (const request of requests) {
+        const reply = yield* this.#reply(request)
+        if (reply === "") continue
+        size += reply.length + 2
+        replies.push(size > ANSWER_BYTES ? errorReply(request, tooLargeAnswer()) : reply)
+      }
+      return replies.length === 0 ? "" : `[${replies.join(",")}]`
+    })
+  }
+
+  /** Empty for a notification. */
+  #reply(request: ReadRequest): Effect.Effect<string> {
+    if ("error" in request) {
+      if (this.#version === NO_VERSION) return Effect.sync(() => this.#failed(request, closing(request.error)))
+      return Effect.sync(() => this.#failed(request, request.error))
+    }
+    return this.#call(request).pipe(
+      Effect.catchAllDefect((defect) =>
+        Effect.zipRight(
+          Effect.logError("Electrum request failed: internal error", { method: request.method, defect }),
+          internalError()
+        )
+      ),
+      Effect.match({
+        onFailure: (error) => this.#failed(request, error),
+        onSuccess: (result) =>
+          request.id === undefined
+            ? ""
+            : result.length > ANSWER_BYTES
+            ? this.#failed(request, tooLargeAnswer())
+            : resultReply(request, result)
+      })
+    )
+  }
+
+  /** The result as JSON text. */
+  #call(request: ElectrumRequest): Effect.Effect<string, ElectrumError> {
+    if (isExcessive(this.#meter.at(this.#world.now()))) {
+      electrumEnded.of("cost").increase()
+      return excessive()
+    }
+    const method = this.#world.methods.get(request.method)
+    const isVersion = request.method === "server.version"
+    if (!isVersion && this.#version === NO_VERSION) return versionNotFirst()
+    if (method === undefined || !(isVersion || hasMethod(this.#version, method))) {
+      electrumRequests.of("unknown").increase()
+      return new ElectrumError({ code: CODE.unknownMethod, message: `unknown method "${request.method}"` })
+    }
+    electrumRequests.of(method.group).increase()
+    const given = bindArguments(method.signature, request)
+    if (Either.isLeft(given)) return given.left
+    if (isVersion && this.#version !== NO_VERSION) return versionSentTwice()
+    return Effect.map(method.call(given.right, this.#caller), encodeJson)
+  }
+
+  #failed(request: ReadRequest, error: ElectrumError): string {
+    this.#charge(COST.error + (error.cost ?? 0))
+    const reply = request.id === undefined ? "" : errorReply(request, error)
+    if (error.closes !== true) return reply
+    this.#send(reply)
+    this.#link.close()
+    return ""
+  }
+
+  #send(message: string): void {
+    if (message === "" || this.#isClosed) return
+    if (this.#link.unread() > this.#world.limits.unread) return this.end("unread")
+    electrumBytesOut.increase(message.length)
+    this.#charge(message.length * COST.perByte)
+    this.#link.send(message)
+  }
+}
+
+/** A client whose first message is not JSON speaks another protocol. */
+const closing = (error: ElectrumError): ElectrumError => {
+  electrumEnded.of("misread").increase()
+  return new ElectrumError({ code: error.code, message: error.message, closes: true })
+}

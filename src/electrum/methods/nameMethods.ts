@@ -1,0 +1,80 @@
+import * as Effect from "effect/Effect"
+import { displayHash, toHex } from "../../protocol/bytes.ts"
+import type { JsonValue } from "../../rpc/json/encodeJson.ts"
+import { type ElectrumError, refusedRequest } from "../protocol/ElectrumError.ts"
+import { ANSWER_BYTES } from "../protocol/limits.ts"
+import { nonNegativeInteger, scriptHash } from "../protocol/parameters.ts"
+import { withCommas } from "../protocol/pythonText.ts"
+import type { HistoryEntry } from "../protocol/status.ts"
+import { shownKey } from "../protocol/status.ts"
+import { VERSION_1_4_3 } from "../protocol/versions.ts"
+import { headerAnswer } from "./headerMethods.ts"
+import type { ElectrumCaller, ElectrumMethod, Sources } from "./method.ts"
+import { takes } from "./method.ts"
+
+export const tooLargeAnswer = (): ElectrumError =>
+  refusedRequest(`response too large (over ${withCommas(ANSWER_BYTES)} bytes`)
+
+/** Bytes of an operation in an answer besides its transaction: 20 hashes at most, and its names of members. */
+const AROUND = 2_000
+
+/**
+ * The operations that prove a value, newest first: down to the first one at or below the checkpoint, or to one after
+ * which the name expired. Source: ElectrumX `session.py`, `phandle_name_get_value_proof`.
+ */
+export const provingOperations = (
+  history: ReadonlyArray<HistoryEntry>,
+  { checkpoint, expiration }: { readonly checkpoint: number; readonly expiration: number }
+): ReadonlyArray<HistoryEntry> => {
+  const proving: Array<HistoryEntry> = []
+  for (const operation of history.toReversed()) {
+    const later = proving.at(-1)
+    if (later !== undefined && operation.height < later.height - expiration) break
+    proving.push(operation)
+    if (operation.height <= checkpoint) break
+  }
+  return proving
+}
+
+/** Methods that only name indexes have. */
+export const electrumNames = ({ blocks, expiration, headers, histories }: Sources): ReadonlyArray<ElectrumMethod> => {
+  const proofOf = (
+    { height, txid }: HistoryEntry,
+    { caller, checkpoint }: { readonly caller: ElectrumCaller; readonly checkpoint: number }
+  ) =>
+    Effect.gen(function*() {
+      const { branch, cost, position, transaction } = yield* blocks.placed({ height, txid })
+      caller.charge(1 + cost)
+      const proof = {
+        height,
+        tx: toHex(transaction.bytes),
+        tx_merkle: { merkle: branch.map(displayHash), pos: position }
+      }
+      if (height > checkpoint) return proof
+      caller.charge(checkpoint === 0 ? 0.25 : 1.25)
+      return { ...proof, header: yield* headerAnswer(headers, { height, checkpoint, version: caller.version() }) }
+    })
+
+  return [{
+    name: "blockchain.name.get_value_proof",
+    group: "scripthash",
+    since: VERSION_1_4_3,
+    signature: takes(["scripthash"], ["cp_height"]),
+    call: ([givenHash, givenCheckpoint], caller) =>
+      Effect.gen(function*() {
+        const key = yield* scriptHash(givenHash)
+        const checkpoint = givenCheckpoint === undefined ? 0 : yield* nonNegativeInteger(givenCheckpoint)
+        const history = yield* histories.confirmed(key)
+        caller.charge(0.2 + history.length * 0.001)
+        const proofs: Array<JsonValue> = []
+        let size = 0
+        for (const operation of provingOperations(history, { checkpoint, expiration: expiration() })) {
+          const proof = yield* proofOf(operation, { caller, checkpoint })
+          size += proof.tx.length + AROUND
+          if (size > ANSWER_BYTES) return yield* tooLargeAnswer()
+          proofs.push(proof)
+        }
+        return { [shownKey(key)]: proofs }
+      })
+  }]
+}

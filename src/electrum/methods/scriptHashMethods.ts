@@ -1,0 +1,102 @@
+import * as Effect from "effect/Effect"
+import { displayHash } from "../../protocol/bytes.ts"
+import type { JsonValue } from "../../rpc/json/encodeJson.ts"
+import type { ElectrumError } from "../protocol/ElectrumError.ts"
+import type { Notification } from "../protocol/envelope.ts"
+import { scriptHash } from "../protocol/parameters.ts"
+import { type HistoryEntry, type ScriptKey, shownKey, statusOf } from "../protocol/status.ts"
+import { VERSION_1_4_2 } from "../protocol/versions.ts"
+import type { Histories, PoolEntryOfScript } from "../sources/Histories.ts"
+import type { ElectrumCaller, ElectrumMethod, Sources } from "./method.ts"
+import { takes } from "./method.ts"
+
+export const historyJson = ({ height, txid }: HistoryEntry) => ({ tx_hash: displayHash(txid), height })
+
+const poolJson = (entry: PoolEntryOfScript) => ({ ...historyJson(entry), fee: entry.fee })
+
+const historyCost = (entries: number): number => 0.2 + entries * 0.001
+
+const poolCost = (entries: number): number => 0.25 + entries / 50
+
+/** About the text that a status hashes, for each transaction. */
+const STATUS_TEXT = 72
+
+/** The status of a script hash, and whether part of it is in the pool: then it can change with the pool. */
+export const scriptStatus = (
+  histories: Histories,
+  key: ScriptKey
+): Effect.Effect<
+  { readonly status: string | null; readonly entries: number; readonly pooled: number },
+  ElectrumError
+> =>
+  Effect.map(Effect.zip(histories.confirmed(key), histories.unconfirmed(key)), ([confirmed, pooled]) => ({
+    status: statusOf([...confirmed, ...pooled]),
+    entries: confirmed.length + pooled.length,
+    pooled: pooled.length
+  }))
+
+type KeyCall = (key: ScriptKey, caller: ElectrumCaller) => Effect.Effect<JsonValue, ElectrumError>
+
+const ofScriptHash = (name: string, call: KeyCall): ElectrumMethod => ({
+  name: `blockchain.scripthash.${name}`,
+  group: "scripthash",
+  signature: takes(["scripthash"]),
+  call: ([given], caller) => Effect.flatMap(scriptHash(given), (key) => call(key, caller))
+})
+
+/** Methods about script hashes. */
+export const electrumScriptHashes = ({ histories }: Sources): ReadonlyArray<ElectrumMethod> => [
+  ofScriptHash(
+    "get_history",
+    (key, { charge }) =>
+      Effect.map(Effect.zip(histories.confirmed(key), histories.unconfirmed(key)), ([confirmed, pooled]) => {
+        charge(historyCost(confirmed.length) + poolCost(pooled.length))
+        return [...confirmed.map(historyJson), ...pooled.map(poolJson)]
+      })
+  ),
+  ofScriptHash("get_mempool", (key, { charge }) =>
+    Effect.map(histories.unconfirmed(key), (pooled) => {
+      charge(poolCost(pooled.length))
+      return pooled.map(poolJson)
+    })),
+  ofScriptHash("get_balance", (key, { charge }) =>
+    Effect.map(histories.balance(key), ({ confirmed, unconfirmed }) => {
+      charge(1)
+      return { confirmed, unconfirmed }
+    })),
+  ofScriptHash("listunspent", (key, { charge }) =>
+    Effect.map(histories.unspent(key), (outputs) => {
+      charge(1 + outputs.length / 50)
+      return outputs.map(({ height, txid, value, vout }) => ({
+        tx_hash: displayHash(txid),
+        tx_pos: vout,
+        height,
+        value
+      }))
+    })),
+  ofScriptHash("subscribe", (key, { answered, charge, follow, leave }) =>
+    Effect.gen(function*() {
+      // Followed first: a change while the status is read would go unnoticed.
+      const isNew = yield* follow(key)
+      const { entries, status } = yield* Effect.tapError(
+        scriptStatus(histories, key),
+        () => Effect.sync(() => isNew && leave(key))
+      )
+      charge(historyCost(entries) + 0.1 + entries * STATUS_TEXT * 0.00002)
+      answered(key, status)
+      return status
+    })),
+  {
+    ...ofScriptHash("unsubscribe", (key, { charge, leave }) =>
+      Effect.sync(() => {
+        charge(0.1)
+        return leave(key)
+      })),
+    since: VERSION_1_4_2
+  }
+]
+
+export const scriptNotification = (key: ScriptKey, status: string | null): Notification => ({
+  method: "blockchain.scripthash.subscribe",
+  params: JSON.stringify([shownKey(key), status])
+})

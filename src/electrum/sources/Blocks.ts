@@ -1,0 +1,99 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../chain/Chain.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { RecordCache } from "../../names/RecordCache.ts"
+import { binaryString, type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import { merkleBranch } from "../../protocol/merkle.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { badRequest, type ElectrumError } from "../protocol/ElectrumError.ts"
+import { withCommas } from "../protocol/pythonText.ts"
+import { outOfRange } from "./Headers.ts"
+
+/** Places of transactions in the blocks of the best chain. */
+export interface Blocks {
+  readonly txids: (height: number) => Effect.Effect<BlockTxids, ElectrumError>
+  /** A transaction (wire order) in the block at a height, with its place. */
+  readonly placed: (place: TransactionAt) => Effect.Effect<PlacedInBlock, ElectrumError>
+}
+
+export interface BlockTxids {
+  readonly txids: ReadonlyArray<Bytes>
+  /** In the units of `CostMeter`. */
+  readonly cost: number
+}
+
+export interface TransactionAt {
+  readonly height: number
+  readonly txid: Bytes
+}
+
+export interface PlacedInBlock {
+  readonly transaction: Transaction
+  readonly position: number
+  readonly branch: ReadonlyArray<Bytes>
+  readonly cost: number
+}
+
+const CACHED_BLOCKS = 2_000
+const CACHED_BYTES = 8 * 1024 * 1024
+
+/** A txid with the object around it. */
+const TXID_BYTES = 128
+
+/** As ElectrumX counts them. */
+const CACHE_HIT = 0.1
+export const readCost = (transactions: number): number => 0.25 + transactions * 0.0001
+export const branchCost = (transactions: number): number => transactions / 2_500
+
+const notInBlock = (txid: Bytes, height: number): ElectrumError =>
+  badRequest(`tx ${displayHash(txid)} not in block at height ${withCommas(height)}`)
+
+export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">): Blocks => {
+  const { tree } = chain
+  // By hash: after a reorg, a height has another one.
+  const cache = new RecordCache<ReadonlyArray<Bytes>>(CACHED_BLOCKS, {
+    bytes: CACHED_BYTES,
+    sizeOf: ({ length }) => TXID_BYTES * (length + 2)
+  })
+
+  const hashAt = (height: number): Bytes | undefined => {
+    const id = tree.at(height)
+    return id === NO_HEADER ? undefined : tree.hash(id).slice()
+  }
+
+  const blockAt = (height: number) =>
+    Effect.suspend(() => {
+      const hash = hashAt(height)
+      return hash === undefined
+        ? outOfRange(height)
+        : Effect.mapError(chain.block(hash), (failure) => badRequest(`db error: ${failure.message}`))
+    })
+
+  return {
+    txids: (height) =>
+      Effect.suspend(() => {
+        const hash = hashAt(height)
+        const known = hash && cache.get(binaryString(hash))
+        if (known !== undefined) return Effect.succeed({ txids: known, cost: CACHE_HIT })
+        return Effect.map(blockAt(height), (block) => {
+          // Views would keep the whole block.
+          const txids = block.transactions.map(({ txid }) => txid.slice())
+          cache.put(binaryString(block.hash), txids)
+          return { txids, cost: readCost(txids.length) }
+        })
+      }),
+    placed: ({ height, txid }) =>
+      Effect.flatMap(blockAt(height), ({ transactions }) => {
+        const position = transactions.findIndex((transaction) => equal(transaction.txid, txid))
+        const transaction = transactions[position]
+        if (transaction === undefined) return notInBlock(txid, height)
+        const txids = transactions.map((each) => each.txid)
+        return Effect.succeed({
+          transaction,
+          position,
+          branch: merkleBranch(txids, position),
+          cost: readCost(txids.length) + branchCost(txids.length)
+        })
+      })
+  }
+}

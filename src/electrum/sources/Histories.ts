@@ -1,0 +1,42 @@
+import type * as Effect from "effect/Effect"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { ElectrumError } from "../protocol/ElectrumError.ts"
+import type { HistoryEntry, ScriptKey } from "../protocol/status.ts"
+
+/** An unspent output. */
+export interface UnspentOutput {
+  /** Wire order. */
+  readonly txid: Bytes
+  readonly vout: number
+  /** 0 in the pool. */
+  readonly height: number
+  /** Smallest units. */
+  readonly value: number
+}
+
+export interface PoolEntryOfScript extends HistoryEntry {
+  /** Smallest units. */
+  readonly fee: number
+}
+
+export interface ScriptBalance {
+  /** Smallest units. */
+  readonly confirmed: number
+  readonly unconfirmed: number
+}
+
+/**
+ * What the node knows of a script hash. Fails with `syncing` while something may be missing, and with "history too
+ * large" above `LONGEST_HISTORY`.
+ */
+export interface Histories {
+  /** In chain order. */
+  readonly confirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
+  /** In the order of the protocol: height 0 first, then by txid. */
+  readonly unconfirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<PoolEntryOfScript>, ElectrumError>
+  readonly unspent: (key: ScriptKey) => Effect.Effect<ReadonlyArray<UnspentOutput>, ElectrumError>
+  readonly balance: (key: ScriptKey) => Effect.Effect<ScriptBalance, ElectrumError>
+}
+
+/** Transactions. */
+export const LONGEST_HISTORY = 20_000

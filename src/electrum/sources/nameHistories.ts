@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../chain/Chain.ts"
+import { isExpired } from "../../consensus/expiry.ts"
+import type { NameAnswers } from "../../light/NameAnswers.ts"
+import type { NameDb } from "../../names/NameDb.ts"
+import type { ScriptOperation } from "../../names/ScriptReads.ts"
+import { CODE, ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
+import { hashOfKey, type ScriptKey } from "../protocol/status.ts"
+import { type Histories, LONGEST_HISTORY } from "./Histories.ts"
+
+/** The histories of names, from names.db. */
+
+export interface NameHistoryParts {
+  readonly names: Pick<typeof NameDb.Service, "readLog">
+  readonly answers: Pick<typeof NameAnswers.Service, "complete">
+  readonly chain: Pick<typeof Chain.Service, "params" | "tree">
+}
+
+const NOTHING = { confirmed: 0, unconfirmed: 0 }
+
+const tooLarge = (): ElectrumError => new ElectrumError({ code: CODE.historyTooLong, message: "history too large" })
+
+export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): Histories => {
+  /** All operations on the name of a script hash; none for any other hash. */
+  const operations = (key: ScriptKey): Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError> => {
+    const read = names.readLog((_, { scripts }) => {
+      const name = scripts.find(hashOfKey(key))
+      if (name !== undefined) return scripts.operations(name)
+      return scripts.isComplete() ? [] : undefined
+    })
+    return Effect.matchEffect(Effect.zip(answers.complete, read), {
+      onFailure: () => internalError(),
+      onSuccess: ([complete, found]) => {
+        if (!complete || found === undefined) return syncing()
+        return found.length > LONGEST_HISTORY ? tooLarge() : Effect.succeed(found)
+      }
+    })
+  }
+
+  return {
+    confirmed: operations,
+    // As in ElectrumX, clients hear of an operation when it is in a block.
+    unconfirmed: () => Effect.succeed([]),
+    unspent: (key) =>
+      Effect.map(operations(key), (all) => {
+        const last = all.at(-1)
+        if (last === undefined || isExpired(last, chain.tree.height(chain.tree.tip()), chain.params)) return []
+        return [{ txid: last.txid, vout: last.vout, height: last.height, value: last.amount }]
+      }),
+    // The amount belongs to the owner's address.
+    balance: (key) => Effect.as(operations(key), NOTHING)
+  }
+}

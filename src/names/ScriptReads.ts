@@ -1,0 +1,62 @@
+import { type Bytes, equal } from "../protocol/bytes.ts"
+import { nameScriptHash } from "../protocol/nameOperation.ts"
+import type { Database, Statement } from "../storage/Database.ts"
+import { hashKey, heightOfOperation, plain } from "./NameEntry.ts"
+
+export interface NameOfScript {
+  readonly id: number
+  readonly name: Bytes
+}
+
+/** An operation in the history of a name, with its coin. */
+export interface ScriptOperation {
+  readonly height: number
+  /** Wire order. */
+  readonly txid: Bytes
+  readonly vout: number
+  /** Smallest units locked in the output. */
+  readonly amount: number
+}
+
+interface OperationRow {
+  readonly id: number
+  readonly txid: Buffer
+  readonly vout: number
+  readonly amount: number
+}
+
+/** Finds names by their script hash (`nameScriptHash`), directly on the driver. Methods throw the driver's errors. */
+export class ScriptReads {
+  private readonly byScript: Statement<[Bytes], { readonly id: number; readonly name: Buffer }>
+  private readonly history: Statement<[number], OperationRow>
+  private readonly first: Statement<[], { readonly id: number }>
+
+  constructor(database: Database) {
+    this.byScript = database.prepare("SELECT id, name FROM names WHERE script = ?")
+    this.history = database.prepare("SELECT id, txid, vout, amount FROM operations WHERE name_id = ? ORDER BY id")
+    this.first = database.prepare("SELECT id FROM names WHERE script IS NULL LIMIT 1")
+  }
+
+  /** Whether all names can be found: those of an older file get their script hash in the background. */
+  isComplete(): boolean {
+    return this.first.get() === undefined
+  }
+
+  /** The name with a script hash, 32 bytes in digest order. */
+  find(hash: Bytes): NameOfScript | undefined {
+    for (const { id, name } of this.byScript.all(hashKey(hash))) {
+      if (equal(nameScriptHash(name), hash)) return { id, name: plain(name) }
+    }
+    return undefined
+  }
+
+  /** All operations on a name, oldest first. */
+  operations({ id }: NameOfScript): ReadonlyArray<ScriptOperation> {
+    return this.history.all(id).map((row) => ({
+      height: heightOfOperation(row.id),
+      txid: plain(row.txid),
+      vout: row.vout,
+      amount: row.amount
+    }))
+  }
+}

@@ -1,0 +1,56 @@
+import { Effect, Layer, Logger, type Scope } from "effect"
+import { ElectrumServer, type ElectrumServerOptions, Node, RpcServer } from "../../src/node.ts"
+import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
+import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
+import { nameScriptHash } from "../../src/protocol/nameOperation.ts"
+import { copyOf } from "../support/embedded.ts"
+import type { TestClient } from "./client.ts"
+
+/** A whole node on a chain of the fixtures, with the server in front. */
+
+const quiet = Layer.provide(Logger.remove(Logger.defaultLogger))
+
+const nodeIn = (dataDir: string, options: ElectrumServerOptions) =>
+  quiet(ElectrumServer.layer({ listen: ["127.0.0.1:0"], ...options })).pipe(
+    Layer.provideMerge(quiet(RpcServer.layer({ listenAddr: "127.0.0.1:0" }))),
+    Layer.provideMerge(
+      quiet(
+        Node.layer({ network: "regtest", dataDir, maxPeers: 0, listen: "", verifyThreads: 0, disableWallet: true })
+      )
+    )
+  )
+
+type ServedNode = Layer.Layer.Success<ReturnType<typeof nodeIn>>
+
+/** Runs a test on a copy of a data directory. */
+export const onNode =
+  (filled: () => string, options: ElectrumServerOptions = {}) =>
+  <A, E>(test: Effect.Effect<A, E, ServedNode | Scope.Scope>) =>
+    Effect.flatMap(copyOf(filled()), (dataDir) => Effect.scoped(Effect.provide(test, nodeIn(dataDir, options))))
+
+export const tcpPort = Effect.map(ElectrumServer, ({ addresses: { tcp: [first] } }) => first?.port ?? 0)
+
+/** As clients write it. */
+export const shownScriptHash = (name: Uint8Array): string => displayHash(nameScriptHash(name))
+
+export interface HistoryRow {
+  readonly tx_hash: string
+  readonly height: number
+}
+
+const isRows = (value: unknown): value is ReadonlyArray<HistoryRow> => Array.isArray(value)
+
+export const historyOf = (client: TestClient, name: Uint8Array): Effect.Effect<ReadonlyArray<HistoryRow>> =>
+  Effect.filterOrDieMessage(
+    client.ask("blockchain.scripthash.get_history", shownScriptHash(name)),
+    isRows,
+    "a history is a list"
+  )
+
+const wire = (shown: string): Uint8Array => parseDisplayHash(shown) ?? new Uint8Array(32)
+
+/** The merkle root of a block that a proof leads to, as shown. */
+export const provenRoot = (
+  txid: string,
+  { merkle, pos }: { readonly merkle: ReadonlyArray<string>; readonly pos: number }
+): string => displayHash(merkleBranchRoot(wire(txid), merkle.map(wire), pos))

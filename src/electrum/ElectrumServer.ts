@@ -17,7 +17,7 @@ import { version } from "../version.ts"
 import { electrumMethods } from "./methods/all.ts"
 import type { ElectrumFacts } from "./methods/method.ts"
 import { runNotifier } from "./notifier.ts"
-import { ELECTRUM_LIMITS, type ElectrumLimits } from "./protocol/limits.ts"
+import { ELECTRUM_LIMITS, type ServedLimits } from "./protocol/limits.ts"
 import { serveLines } from "./serve/streams.ts"
 import { makeSessions } from "./Sessions.ts"
 import { makeBlocks } from "./sources/Blocks.ts"
@@ -60,7 +60,7 @@ const countListeners = (count: number): Effect.Effect<void, never, Scope.Scope> 
 /** Listens while the scope is open. */
 export const makeElectrumServer = (
   options: ElectrumOptions,
-  limits: Partial<ElectrumLimits> = {}
+  limits: Partial<ServedLimits> = {}
 ): Effect.Effect<typeof ElectrumServer.Service, BindFailed, ElectrumNeeds | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain

@@ -30,7 +30,7 @@ import {
   type ReadRequest,
   resultReply
 } from "./protocol/envelope.ts"
-import { ANSWER_BYTES, type ElectrumLimits } from "./protocol/limits.ts"
+import { ANSWER_BYTES, type ServedLimits } from "./protocol/limits.ts"
 import { bindArguments } from "./protocol/parameters.ts"
 import type { ScriptKey } from "./protocol/status.ts"
 import type { ProtocolVersion } from "./protocol/versions.ts"
@@ -53,7 +53,7 @@ export interface SessionLink {
 export interface SessionWorld {
   readonly methods: MethodsByName
   readonly subscriptions: Subscriptions
-  readonly limits: ElectrumLimits
+  readonly limits: ServedLimits
   /** Milliseconds. */
   readonly now: () => number
   /** Memory for so many more subscriptions, or less of it for a negative number. */
@@ -75,7 +75,7 @@ const tooManySubscriptions = (): ElectrumError =>
 const NO_VERSION: ProtocolVersion = []
 
 /** One client: its version, subscriptions and costs. It answers one message at a time, in their order. */
-export class ElectrumSession implements StatusReader {
+export class ServedClient implements StatusReader {
   readonly #world: SessionWorld
   readonly #link: SessionLink
   readonly #meter: CostMeter

@@ -12,8 +12,8 @@ import {
 } from "../metrics/electrumMetrics.ts"
 import type { MethodsByName } from "./methods/all.ts"
 import { CostMeter } from "./protocol/CostMeter.ts"
-import type { ElectrumLimits } from "./protocol/limits.ts"
-import { ElectrumSession, type SessionLink, type SessionWorld } from "./Session.ts"
+import type { ServedLimits } from "./protocol/limits.ts"
+import { ServedClient, type SessionLink, type SessionWorld } from "./Session.ts"
 import type { Subscriptions } from "./Subscriptions.ts"
 
 export interface ElectrumClient {
@@ -30,7 +30,7 @@ export interface OpenLink extends SessionLink {
 export interface SessionsOptions {
   readonly methods: MethodsByName
   readonly subscriptions: Subscriptions
-  readonly limits: ElectrumLimits
+  readonly limits: ServedLimits
   readonly memory: Pick<MemoryAccount, "give" | "take">
 }
 
@@ -59,7 +59,7 @@ const refused = (reason: ElectrumEnd): undefined => void electrumEnded.of(reason
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #world: SessionWorld
-  readonly #open = new Map<ElectrumSession, OpenSession>()
+  readonly #open = new Map<ServedClient, OpenSession>()
   readonly #perAddress = new Map<string, number>()
   readonly #meters = new Map<string, CostMeter>()
 
@@ -84,12 +84,12 @@ export class Sessions {
     return this.#open.size
   }
 
-  [Symbol.iterator](): Iterator<ElectrumSession> {
+  [Symbol.iterator](): Iterator<ServedClient> {
     return this.#open.keys()
   }
 
   /** `undefined` at a limit: the caller then closes the connection. Call `gone` of the session when it is closed. */
-  open(client: ElectrumClient, link: OpenLink): ElectrumSession | undefined {
+  open(client: ElectrumClient, link: OpenLink): ServedClient | undefined {
     const { limits, memory } = this.#options
     const { address: { key, loopback } } = client
     const ofAddress = this.#perAddress.get(key) ?? 0
@@ -99,12 +99,12 @@ export class Sessions {
     this.#perAddress.set(key, ofAddress + 1)
     const sessions = electrumSessions.of(client.transport)
     sessions.set(sessions.value() + 1)
-    const session = new ElectrumSession(this.#world, link, this.#meterOf(client.address))
+    const session = new ServedClient(this.#world, link, this.#meterOf(client.address))
     this.#open.set(session, { link, client, leave: () => this.#leave(client) })
     return session
   }
 
-  close(session: ElectrumSession): void {
+  close(session: ServedClient): void {
     const open = this.#open.get(session)
     if (open === undefined) return
     this.#open.delete(session)

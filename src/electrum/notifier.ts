@@ -9,7 +9,7 @@ import type { Chain } from "../chain/Chain.ts"
 import { electrumNotifyDuration } from "../metrics/electrumMetrics.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import { fromBinaryString } from "../protocol/bytes.ts"
-import { nameScriptHash } from "../protocol/nameOperation.ts"
+import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { tipAnswer } from "./methods/headerMethods.ts"
 import { scriptStatus } from "./methods/scriptHashMethods.ts"
@@ -43,7 +43,7 @@ function* followedOf(touched: ReadonlySet<string> | "all", subscriptions: Subscr
     return
   }
   for (const name of touched) {
-    const key = scriptKey(nameScriptHash(fromBinaryString(name)))
+    const key = scriptKey(nameIndexHash(fromBinaryString(name)))
     if (subscriptions.has(key)) yield key
   }
 }

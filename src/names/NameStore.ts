@@ -5,7 +5,7 @@ import { turnOfEventLoop } from "../base/turns.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
-import { nameScriptHash } from "../protocol/nameOperation.ts"
+import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { type MultiRow, runRows } from "./multiRow.ts"
 import type { NameBatch, NumberedEffect, StoredEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
@@ -23,7 +23,7 @@ const UPSERT_NAMES: MultiRow<NumberedEffect> = {
     "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, operation",
   columns: 5,
   cells: ({ effect: { address, name }, id }, into) =>
-    into.push(id, name, hashKey(hash256(name)), address, hashKey(nameScriptHash(name)))
+    into.push(id, name, hashKey(hash256(name)), address, hashKey(nameIndexHash(name)))
 }
 
 /** `nameIdOf`: the number of the name that an operation sets. */

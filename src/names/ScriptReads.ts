@@ -1,5 +1,5 @@
 import { type Bytes, equal } from "../protocol/bytes.ts"
-import { nameScriptHash } from "../protocol/nameOperation.ts"
+import { nameIndexHash } from "../protocol/nameOperation.ts"
 import type { Database, Statement } from "../storage/Database.ts"
 import { hashKey, heightOfOperation, plain } from "./NameEntry.ts"
 
@@ -25,7 +25,7 @@ interface OperationRow {
   readonly amount: number
 }
 
-/** Finds names by their script hash (`nameScriptHash`), directly on the driver. Methods throw the driver's errors. */
+/** Finds names by their script hash (`nameIndexHash`), directly on the driver. Methods throw the driver's errors. */
 export class ScriptReads {
   private readonly byScript: Statement<[Bytes], { readonly id: number; readonly name: Buffer }>
   private readonly history: Statement<[number], OperationRow>
@@ -45,7 +45,7 @@ export class ScriptReads {
   /** The name with a script hash, 32 bytes in digest order. */
   find(hash: Bytes): NameOfScript | undefined {
     for (const { id, name } of this.byScript.all(hashKey(hash))) {
-      if (equal(nameScriptHash(name), hash)) return { id, name: plain(name) }
+      if (equal(nameIndexHash(name), hash)) return { id, name: plain(name) }
     }
     return undefined
   }

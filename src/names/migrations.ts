@@ -128,7 +128,7 @@ const SCRIPT_STATEMENTS = [
 ]
 
 /**
- * - `script`: the first 8 bytes of the script hash by which Electrum clients find a name (`nameScriptHash`), in digest
+ * - `script`: the first 8 bytes of the script hash by which Electrum clients find a name (`nameIndexHash`), in digest
  *   order. Names from before this migration get it in the background, and are NULL until then.
  */
 const nameScripts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(

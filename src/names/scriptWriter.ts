@@ -1,7 +1,7 @@
 import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { nameScriptHash } from "../protocol/nameOperation.ts"
+import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { type MultiRow, runRows } from "./multiRow.ts"
 import { hashKey } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
@@ -18,7 +18,7 @@ const SET_SCRIPTS: MultiRow<BareName> = {
   head: "WITH given (id, script) AS (",
   tail: ") UPDATE names SET script = given.script FROM given WHERE names.id = given.id",
   columns: 2,
-  cells: ({ id, name }, into) => into.push(id, hashKey(nameScriptHash(name)))
+  cells: ({ id, name }, into) => into.push(id, hashKey(nameIndexHash(name)))
 }
 
 /** Gives script hashes to names of an older file. Returns whether all have one. */

@@ -134,7 +134,7 @@ const RETURN = Uint8Array.of(Op.OP_RETURN)
  * The hash by which Electrum clients ask for a name: SHA-256 of an update to an empty value behind which nobody can
  * spend. 32 bytes in digest order; clients send it reversed. Source: ElectrumX `coins.py`, `build_name_index_script`.
  */
-export const nameScriptHash = (name: Bytes): Uint8Array =>
+export const nameIndexHash = (name: Bytes): Uint8Array =>
   sha256(nameScript({ op: "name_update", name, value: EMPTY }, RETURN))
 
 /**

@@ -10,7 +10,7 @@ import { readScriptHash, statusOf } from "../../src/electrum/protocol/status.ts"
 import { negotiate } from "../../src/electrum/protocol/versions.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
-import { nameScriptHash } from "../../src/protocol/nameOperation.ts"
+import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import type { Json } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
 
@@ -206,7 +206,7 @@ describe("script hashes", () => {
   it("of names are those of ElectrumX", () => {
     // sha256(53 09 "d/example" 00 6d 75 6a)
     const script = Buffer.concat([Buffer.from([0x53, 9]), Buffer.from("d/example"), Buffer.from([0, 0x6d, 0x75, 0x6a])])
-    assert.strictEqual(toHex(nameScriptHash(Buffer.from("d/example"))), toHex(sha256(script)))
+    assert.strictEqual(toHex(nameIndexHash(Buffer.from("d/example"))), toHex(sha256(script)))
     const key = readScriptHash(displayHash(sha256(script)))
     assert.strictEqual(key, Buffer.from(sha256(script)).toString("latin1"))
   })

@@ -2,7 +2,7 @@ import { Effect, Layer, Logger, type Scope } from "effect"
 import { ElectrumServer, type ElectrumServerOptions, Node, RpcServer } from "../../src/node.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
-import { nameScriptHash } from "../../src/protocol/nameOperation.ts"
+import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { copyOf } from "../support/embedded.ts"
 import type { TestClient } from "./client.ts"
 
@@ -31,7 +31,7 @@ export const onNode =
 export const tcpPort = Effect.map(ElectrumServer, ({ addresses: { tcp: [first] } }) => first?.port ?? 0)
 
 /** As clients write it. */
-export const shownScriptHash = (name: Uint8Array): string => displayHash(nameScriptHash(name))
+export const shownScriptHash = (name: Uint8Array): string => displayHash(nameIndexHash(name))
 
 export interface HistoryRow {
   readonly tx_hash: string

@@ -4,7 +4,7 @@
 export const REQUEST_BYTES = 1_048_576
 export const ANSWER_BYTES = 8_388_608
 
-export interface ElectrumLimits {
+export interface ServedLimits {
   /** Over all transports. */
   readonly sessions: number
   /** From one address. This machine, and so clients over an onion service, have no limit. */
@@ -22,7 +22,7 @@ export interface ElectrumLimits {
   readonly broadcasts: number
 }
 
-export const ELECTRUM_LIMITS: ElectrumLimits = {
+export const ELECTRUM_LIMITS: ServedLimits = {
   sessions: 1_000,
   sessionsPerAddress: 50,
   subscriptions: 10_000,

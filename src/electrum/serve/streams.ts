@@ -7,7 +7,7 @@ import { clientAddress } from "../../http/clientAddress.ts"
 import { electrumEnded } from "../../metrics/electrumMetrics.ts"
 import { REQUEST_BYTES } from "../protocol/limits.ts"
 import { LineFrames } from "../protocol/LineFrames.ts"
-import type { ElectrumSession } from "../Session.ts"
+import type { ServedClient } from "../Session.ts"
 import type { OpenLink, Sessions } from "../Sessions.ts"
 
 /** Electrum over TCP and TLS: a message a line. */
@@ -27,7 +27,7 @@ class StreamLink implements OpenLink {
   readonly #socket: Socket
   readonly #now: () => number
   readonly #frames = new LineFrames(REQUEST_BYTES)
-  #session: ElectrumSession | undefined
+  #session: ServedClient | undefined
   /** When the unfinished line, or the TLS handshake, began. */
   #since: number | undefined
   #isPumping = false

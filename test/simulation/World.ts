@@ -52,6 +52,8 @@ export interface WorldNode {
 export interface World {
   readonly plan: Plan
   readonly nodes: ReadonlyArray<WorldNode>
+  /** Those with the whole chain. */
+  readonly whole: ReadonlyArray<WorldNode>
   /** Throws for an unknown name. */
   readonly node: (name: string) => WorldNode
   readonly network: SimNetwork

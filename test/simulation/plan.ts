@@ -34,6 +34,9 @@ export interface NodePlan {
   readonly drift: number
 }
 
+/** Whether a node has the whole chain. The others have the window of a light node. */
+export const isWhole = ({ options: { sync } }: Pick<NodePlan, "options">): boolean => sync !== "light"
+
 export interface Plan {
   readonly seed: number
   readonly world: WorldNumber
@@ -53,6 +56,8 @@ export interface Drawing {
   readonly seed: number
   readonly world: WorldNumber
   readonly nodes: ReadonlyArray<NodePlan>
+  /** Those with the whole chain. */
+  readonly whole: ReadonlyArray<NodePlan>
   readonly until: number
   /** Of this actor. */
   readonly random: Random

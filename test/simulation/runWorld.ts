@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { SimNetwork } from "./net/SimNetwork.ts"
-import type { Plan, Step } from "./plan.ts"
+import { isWhole, type Plan, type Step } from "./plan.ts"
 import { streamOf } from "./seed.ts"
 import { SimNode } from "./SimNode.ts"
 import type { TracedEvent } from "./trace.ts"
@@ -48,6 +48,7 @@ const CHECK_EVERY = 100
 class RunningWorld implements World {
   readonly plan: Plan
   readonly nodes: ReadonlyArray<SimNode>
+  readonly whole: ReadonlyArray<SimNode>
   readonly network: SimNetwork
   readonly disk: SimDisk
   private readonly machine: Machine
@@ -56,6 +57,7 @@ class RunningWorld implements World {
     this.plan = plan
     this.machine = machine
     this.nodes = nodes
+    this.whole = nodes.filter((node) => isWhole(node.plan))
     this.network = network
     this.disk = machine.disk
   }

@@ -32,7 +32,7 @@ const AGE = 30 * MINUTE
 /** Owners register all names in turn, a third of them for good, then set some of them again. */
 const wishesAt = (world: World, height: number): Effect.Effect<unknown, unknown> => {
   const act = ownerActions(world)
-  const owner = (index: number): string => world.nodes[index % world.nodes.length]?.name ?? ""
+  const owner = (index: number): string => world.whole[index % world.whole.length]?.name ?? ""
   const wish = (action: string, index: number, facts: { readonly value: string; readonly renew?: boolean }) => {
     const given = { node: owner(index), name: nameOf(index), ...facts }
     return act[action]?.({ arguments: given, random: () => 0 }) ?? Effect.void
@@ -51,7 +51,7 @@ const builder: Actor = {
     build: () =>
       Effect.forEach(Array.from({ length: BLOCKS }, (_, before) => before + 1), (height) =>
         Effect.gen(function*() {
-          const { name } = world.nodes[height % world.nodes.length] ?? { name: "" }
+          const { name } = world.whole[height % world.whole.length] ?? { name: "" }
           yield* mineAt(world, name, { way: "generate", delay: 0 })
           yield* Effect.sleep(height < RICH ? EMPTY : FULL / 2)
           yield* wishesAt(world, height)
@@ -65,7 +65,7 @@ const isComplete: Property = {
   check: (world) => ({
     atEnd: () =>
       Effect.sync(() => {
-        const heights = world.nodes.map((node) => settledTip(node)?.height)
+        const heights = world.whole.map((node) => settledTip(node)?.height)
         return heights.every((height) => height === BLOCKS) ? undefined : `the nodes are at ${heights.join(", ")}`
       })
   })

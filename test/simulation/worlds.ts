@@ -12,14 +12,16 @@ import { replicas } from "./actors/replicas.ts"
 import { resolvers } from "./actors/resolvers.ts"
 import { weather } from "./actors/weather.ts"
 import { PROPERTIES } from "./holds/all.ts"
-import { HOUR, MINUTE, type NodePlan, type Plan, type Step, type WorldNumber } from "./plan.ts"
+import { HOUR, isWhole, MINUTE, type NodePlan, type Plan, type Step, type WorldNumber } from "./plan.ts"
 import type { Cast } from "./runWorld.ts"
 import { streamOf } from "./seed.ts"
 
 /** The worlds by number, and the plan that a seed draws for each. */
 
 interface WorldKind extends Cast {
+  /** Nodes with the whole chain. */
   readonly nodes: number
+  readonly lightNodes: number
   /** Milliseconds by which a node's time of day is wrong at most. */
   readonly offset: number
 }
@@ -27,12 +29,14 @@ interface WorldKind extends Cast {
 const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   1: {
     nodes: 3,
+    lightNodes: 0,
     offset: 5 * MINUTE,
     actors: [miners, killers, weather, reorganizers, owners],
     properties: PROPERTIES
   },
   2: {
     nodes: 5,
+    lightNodes: 1,
     offset: 40 * MINUTE,
     actors: [miners, killers, weather, reorganizers, owners, operators, liars, disks, askers, replicas, resolvers],
     properties: PROPERTIES
@@ -59,14 +63,18 @@ const plusOrMinus = (random: Random, most: number): number => below(random, 2 * 
 
 export const castOf = (world: WorldNumber): Cast => WORLDS[world]
 
-/** The nodes that each world has, before the seed makes them different. */
+/** A light node needs no wallet, and cannot have one. */
+const LIGHT: NodePlan["options"] = { sync: "light", disableWallet: true }
+
+/** The nodes that each world has, before the seed makes them different. Light ones come last, and nobody can call them. */
 export const nodesOf = (world: WorldNumber): ReadonlyArray<NodePlan> => {
-  const names = NAMES.slice(0, WORLDS[world].nodes)
-  return names.map((name, place) => ({
+  const { lightNodes, nodes } = WORLDS[world]
+  const whole = NAMES.slice(0, nodes)
+  return NAMES.slice(0, nodes + lightNodes).map((name, place) => ({
     name,
     host: hostOf(place),
-    peers: names.filter((other) => other !== name),
-    options: {},
+    peers: whole.filter((other) => other !== name),
+    options: place < nodes ? {} : LIGHT,
     offset: 0,
     drift: 0
   }))
@@ -78,7 +86,9 @@ const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan>
   const isLine = chance(random, 0.2)
   return nodesOf(world).map((node, place, all) => ({
     ...node,
-    peers: isLine ? all.slice(place + 1, place + 2).map(({ name }) => name) : node.peers,
+    peers: isLine && isWhole(node)
+      ? all.slice(place + 1, place + 2).filter(isWhole).map(({ name }) => name)
+      : node.peers,
     offset: isWrong ? plusOrMinus(random, WORLDS[world].offset) : 0,
     drift: isWrong ? plusOrMinus(random, DRIFT) : 0
   }))
@@ -87,8 +97,9 @@ const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan>
 /** Draws what happens in a world. */
 export const drawPlan = (seed: number, world: WorldNumber): Plan => {
   const nodes = drawnNodes(world, streamOf(seed, "plan"))
+  const whole = nodes.filter(isWhole)
   const steps = WORLDS[world].actors.flatMap((actor): ReadonlyArray<Step> =>
-    actor.draw({ seed, world, nodes, until: DISTURBED, random: streamOf(seed, `act:${actor.name}`) })
+    actor.draw({ seed, world, nodes, whole, until: DISTURBED, random: streamOf(seed, `act:${actor.name}`) })
       .map((step, count) => ({ id: `${actor.name}-${count}`, actor: actor.name, ...step }))
   )
   return {

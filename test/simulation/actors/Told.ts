@@ -67,6 +67,8 @@ export class Told {
   readonly registrations: Array<BegunRegistration> = []
   readonly names: Array<NameTold> = []
   readonly replicas: Array<Replica> = []
+  /** Updates that no owner signed, in display order. Whole nodes refuse them. */
+  readonly thefts = new Set<string>()
   /** Nodes whose wallet was replaced by an older copy, with the time. */
   readonly restored = new Map<string, number>()
 }

@@ -24,7 +24,14 @@ const nodes: ReadonlyArray<NodePlan> = ["a", "b", "c"].map((name, i) => ({
 }))
 
 const drawn = ({ draw, name }: Actor, seed: number) => {
-  const drawing: Drawing = { seed, world: 1, nodes, until: 45 * MINUTE, random: streamOf(seed, `act:${name}`) }
+  const drawing: Drawing = {
+    seed,
+    world: 1,
+    nodes,
+    whole: nodes,
+    until: 45 * MINUTE,
+    random: streamOf(seed, `act:${name}`)
+  }
   return draw(drawing)
 }
 

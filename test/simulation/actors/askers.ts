@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import type { NameRecord } from "../../../src/client/records.ts"
+import { LightPart } from "../../../src/light/LightPart.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
@@ -9,11 +10,12 @@ import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
 import { nameOf, NAMES } from "./owners.ts"
 import { type NameTold, sourceAt, toldIn } from "./Told.ts"
 
-/** Looks at the tip without waiting, right before and right after an answer. */
-const tipOf = Effect.map(Effect.flatMap(Chain, ({ tip }) => tip), ({ header: { hash }, height }) => ({
-  hash: displayHash(hash),
-  height
-}))
+/** Looks at the tip without waiting, right before and right after an answer: that of the window in a light node. */
+const tipOf = Effect.gen(function*() {
+  const light = (yield* LightPart).current()
+  const { hash, height } = light === undefined ? yield* (yield* Chain).tip : (yield* light.progress).tip
+  return { hash: displayHash(hash), height }
+})
 
 const toldOf = (record: NameRecord): Pick<NameTold, "asOf" | "name" | "record"> => ({
   name: record.name,

@@ -20,10 +20,10 @@ const LAST_PART = 6 * MINUTE
 /** Blocks in turn at each node, so that every branch is overtaken. They begin once the nodes have met again. */
 const calmly = (world: World) =>
   Effect.gen(function*() {
-    const { healing, nodes } = world.plan
+    const { plan: { healing }, whole } = world
     for (let i = 0, left = healing; left > LAST_PART; i++, left -= CALM) {
       yield* Effect.sleep(CALM)
-      const name = nodes[i % nodes.length]?.name
+      const name = whole[i % whole.length]?.name
       if (name !== undefined) yield* Effect.ignore(mineAt(world, name, { way: "generate", delay: 0 }))
     }
   })
@@ -36,8 +36,8 @@ const calmly = (world: World) =>
 export const miners: Actor = {
   name: "miners",
 
-  draw: ({ nodes, random, until }) => {
-    const shares = Object.fromEntries(nodes.map(({ name }) => [name, 0.1 + exponential(random, 1)]))
+  draw: ({ random, until, whole }) => {
+    const shares = Object.fromEntries(whole.map(({ name }) => [name, 0.1 + exponential(random, 1)]))
     return times(random, { mean: between(random, SPACING), until }).map((at) => ({
       at,
       action: "mine",

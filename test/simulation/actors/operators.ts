@@ -82,10 +82,10 @@ const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Argument
 export const operators: Actor = {
   name: "operators",
 
-  draw: ({ nodes, random, until }) =>
+  draw: ({ random, until, whole }) =>
     times(random, { first: 2 * MINUTE, mean: 10 * MINUTE, until }).map((at) => {
       const action = weighted(random, WEIGHTS)
-      return { at, action, arguments: { node: oneOf(random, nodes).name, ...WISHED[action](random) } }
+      return { at, action, arguments: { node: oneOf(random, whole).name, ...WISHED[action](random) } }
     }),
 
   act: (world) => ({

@@ -67,8 +67,8 @@ const WEIGHTS: Readonly<Record<Wish, number>> = {
 export const owners: Actor = {
   name: "owners",
 
-  draw: ({ nodes, random, until }) => {
-    const holders = nodes.filter(({ options }) => options.disableWallet !== true && options.sync !== "light")
+  draw: ({ random, until, whole }) => {
+    const holders = whole.filter(({ options }) => options.disableWallet !== true)
     if (holders.length === 0) return []
     return times(random, { mean: WISHES, until }).flatMap((at) => {
       const action = weighted(random, WEIGHTS)

@@ -32,12 +32,12 @@ const overtake = (world: World, node: string, { ahead, depth }: { readonly depth
 export const reorganizers: Actor = {
   name: "reorganizers",
 
-  draw: ({ nodes, random, until }) =>
+  draw: ({ random, until, whole }) =>
     times(random, { mean: 12 * MINUTE, until }).map((at) => ({
       at,
       action: "overtake",
       arguments: {
-        node: oneOf(random, nodes).name,
+        node: oneOf(random, whole).name,
         depth: chance(random, 0.7) ? between(random, [1, 6]) : between(random, [7, 40]),
         ahead: between(random, [1, 3])
       }
@@ -49,7 +49,7 @@ export const reorganizers: Actor = {
   }),
 
   heal: (world) =>
-    Effect.forEach(world.nodes, (node) =>
+    Effect.forEach(world.whole, (node) =>
       Effect.ignore(node.run(Effect.gen(function*() {
         const [chain, control] = [yield* Chain, yield* ChainControl]
         const invalid = yield* chain.bestInvalid

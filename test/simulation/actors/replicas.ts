@@ -65,8 +65,8 @@ export const catchUp = (world: World, replica: Replica, limit: number): Effect.E
 export const replicas: Actor = {
   name: "replicas",
 
-  draw: ({ nodes, random, until }) =>
-    nodes.flatMap(({ name: node }) => {
+  draw: ({ random, until, whole }) =>
+    whole.flatMap(({ name: node }) => {
       const rest = chance(random, 0.3) ? between(random, [10, 20_000]) : 0
       const times = [between(random, [1_000, 4 * MINUTE])]
       for (let at = times[0] ?? 0; at < until; at += between(random, [MINUTE, 20 * MINUTE])) times.push(at)

@@ -59,8 +59,8 @@ const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
 const mined = (world: World): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let count = 0; count < MOST_BLOCKS; count++) {
-      if (count >= world.nodes.length && sagaFault(world.nodes) === undefined) return
-      const { name } = world.nodes[count % world.nodes.length] ?? { name: "" }
+      if (count >= world.whole.length && sagaFault(world.whole) === undefined) return
+      const { name } = world.whole[count % world.whole.length] ?? { name: "" }
       yield* Effect.ignore(mineAt(world, name, { way: "generate", delay: 0 }))
       yield* Effect.sleep("1 minute")
     }
@@ -73,10 +73,10 @@ const agreement = (world: World): Effect.Effect<string | undefined> =>
         for (let minute = 0; minute < PATIENCE && fault() !== undefined; minute++) yield* Effect.sleep("1 minute")
         return fault()
       })
-    const apart = yield* patient(() => tipFault(world.nodes))
+    const apart = yield* patient(() => tipFault(world.whole))
     if (apart !== undefined) return apart
     yield* mined(world)
-    return yield* patient(() => tipFault(world.nodes) ?? poolsFault(world.nodes) ?? sagaFault(world.nodes))
+    return yield* patient(() => tipFault(world.whole) ?? poolsFault(world.whole) ?? sagaFault(world.whole))
   })
 
 export const agreementHolds: Property = {

@@ -1,6 +1,7 @@
 import type { Property } from "../World.ts"
 import { agreementHolds } from "./agreementHolds.ts"
 import { answersHold } from "./answersHold.ts"
+import { lightHolds } from "./lightHolds.ts"
 import { memoryHolds } from "./memoryHolds.ts"
 import { namesHold } from "./namesHold.ts"
 import { poolHolds } from "./poolHolds.ts"
@@ -21,5 +22,6 @@ export const PROPERTIES: ReadonlyArray<Property> = [
   clientsHold,
   memoryHolds,
   agreementHolds,
+  lightHolds,
   replicasHold
 ]

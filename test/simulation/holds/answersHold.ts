@@ -80,7 +80,7 @@ export const answersHold: Property = {
     const answers = new Answers(world)
     return {
       every: 1_000,
-      during: () => firstFault(world.nodes, (node) => answers.check(node)),
+      during: () => firstFault(world.whole, (node) => answers.check(node)),
       compared: () => answers.compared
     }
   }

@@ -41,7 +41,7 @@ export const serviceOf = <I extends NodeServices, A>(node: WorldNode, tag: Conte
 export const tipIdOf = (node: WorldNode): HeaderId | undefined => serviceOf(node, Chain)?.tree.tip()
 
 const fetched = (world: World, hash: Bytes): Block => {
-  for (const node of world.nodes) {
+  for (const node of world.whole) {
     const block = seen(node, Effect.flatMap(Chain, (chain) => chain.block(hash)))
     if (block !== undefined) return block
   }

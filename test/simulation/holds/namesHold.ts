@@ -93,6 +93,6 @@ export const namesHold: Property = {
   name: "names, claims and coins are those of the blocks",
   check: (world) => {
     const stored = new StoredNames(world)
-    return { during: () => firstFault(world.nodes, (node) => stored.check(node)), compared: () => stored.compared }
+    return { during: () => firstFault(world.whole, (node) => stored.check(node)), compared: () => stored.compared }
   }
 }

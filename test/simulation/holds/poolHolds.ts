@@ -145,6 +145,6 @@ export const poolHolds: Property = {
   name: "mempools are valid and lose nothing",
   check: (world) => {
     const pools = new Pools(world)
-    return { during: () => firstFault(world.nodes, (node) => pools.check(node)), compared: () => pools.compared }
+    return { during: () => firstFault(world.whole, (node) => pools.check(node)), compared: () => pools.compared }
   }
 }

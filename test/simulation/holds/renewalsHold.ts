@@ -86,6 +86,6 @@ export const renewalsHold: Property = {
   name: "no renewal is missed",
   check: (world) => {
     const renewals = new Renewals(world)
-    return { every: 2_000, during: () => firstFault(world.nodes, (node) => renewals.check(node)) }
+    return { every: 2_000, during: () => firstFault(world.whole, (node) => renewals.check(node)) }
   }
 }

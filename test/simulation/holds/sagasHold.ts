@@ -122,6 +122,6 @@ export const sagasHold: Property = {
   name: "registrations and payments are stored before they are sent",
   check: (world) => {
     const sagas = new Sagas()
-    return { during: () => firstFault(world.nodes, (node) => sagas.check(node)) }
+    return { during: () => firstFault(world.whole, (node) => sagas.check(node)) }
   }
 }

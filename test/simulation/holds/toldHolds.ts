@@ -44,7 +44,7 @@ export const acknowledgedHolds: Property = {
   check: (world) => ({
     every: 2_000,
     during: () =>
-      firstFault(world.nodes, (node) => {
+      firstFault(world.whole, (node) => {
         const wallet = serviceOf(node, Wallets)?.get("")
         return wallet === undefined ? undefined : walletFault(world, node, wallet)
       })
@@ -72,6 +72,12 @@ const blocksOf = ({ after, asOf, before }: NameTold, model: ReplayModel): Readon
 
 const hashOf = ({ hash }: Tip): Bytes => parseDisplayHash(hash) ?? new Uint8Array(32)
 
+/** A light node must not say that the owner signed what no owner signed. */
+const theftFault = (world: World, { asOf, name, record }: NameTold): string | undefined =>
+  record !== undefined && toldIn(world).thefts.has(record.txid) && asOf.proof !== "work"
+    ? `${name} was told as of ${asOf.proof}, and its owner did not sign ${record.txid.slice(0, 12)}`
+    : undefined
+
 const answerFault = (told: NameTold, model: ReplayModel): string | undefined => {
   if (blocksOf(told, model).some((hash) => isTrue(told, model.moveTo(hash)))) return undefined
   const { after, asOf, before, name, record } = told
@@ -93,7 +99,8 @@ export const clientsHold: Property = {
         for (; looked < names.length; looked++) {
           const told = names[looked]
           if (told === undefined) continue
-          const fault = comparedAt(world, hashOf(told.after), (model) => answerFault(told, model))
+          const fault = theftFault(world, told) ??
+            comparedAt(world, hashOf(told.after), (model) => answerFault(told, model))
           if (fault !== undefined) return `${told.node}: ${fault}`
         }
         return undefined

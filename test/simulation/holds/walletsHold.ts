@@ -165,6 +165,6 @@ export const walletsHold: Property = {
   name: "wallets see the chain as it is",
   check: (world) => {
     const ledgers = new WalletLedgers(world)
-    return { during: () => firstFault(world.nodes, (node) => ledgers.check(node)), compared: () => ledgers.compared }
+    return { during: () => firstFault(world.whole, (node) => ledgers.check(node)), compared: () => ledgers.compared }
   }
 }

@@ -1,3 +1,4 @@
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { FrameParser } from "../../../src/network/wire/framing.ts"
@@ -12,6 +13,9 @@ import type { SimSocket } from "./SimSocket.ts"
 /** A peer that only a script runs: it sends what the script says, and answers what the script answers. */
 
 const NOWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
+
+/** How long a script waits for a call. */
+const PATIENCE = "1 minute"
 
 /** What a script does with a message. */
 export type Answer = (message: Message) => ReadonlyArray<Message>
@@ -95,18 +99,16 @@ const connected = ({ answer, from, network, to }: ScriptOptions): Effect.Effect<
     })
   ))
 
-/** Calls a node and completes the handshake. Fails with the code of the system, or `EPROTO`. */
-export const scriptedPeer = (options: ScriptOptions): Effect.Effect<ScriptedPeer, string, Scope.Scope> =>
+const shakeHands = (peer: ScriptedPeer, { nonce, time }: Pick<ScriptOptions, "nonce" | "time">) =>
   Effect.gen(function*() {
-    const peer = yield* connected(options)
     const services = Services.network | Services.witness
     peer.send({
       type: "version",
       version: 110_016,
       services,
-      time: Math.floor(options.time() / 1000),
+      time: Math.floor(time() / 1000),
       receiver: { services: 0n, address: NOWHERE, port: 0 },
-      sender: { address: { services, address: NOWHERE, port: 0 }, nonce: options.nonce },
+      sender: { address: { services, address: NOWHERE, port: 0 }, nonce },
       userAgent: "/script:1.0/",
       startHeight: 0,
       relay: true
@@ -116,4 +118,31 @@ export const scriptedPeer = (options: ScriptOptions): Effect.Effect<ScriptedPeer
     yield* peer.has("verack")
     if (peer.isClosed) return yield* Effect.fail("EPROTO")
     return peer
+  })
+
+/** Calls a node and completes the handshake. Fails with the code of the system, or `EPROTO`. */
+export const scriptedPeer = (options: ScriptOptions): Effect.Effect<ScriptedPeer, string, Scope.Scope> =>
+  Effect.flatMap(connected(options), (peer) => shakeHands(peer, options))
+
+/** The port at which a scripted peer is called. */
+export const SCRIPT_PORT = 18_446
+
+/** Waits until a node has called, once `invite` made it, and completes the handshake. Fails with `EPROTO`. */
+export const calledPeer = <E>(
+  { answer, from, network, ...options }: Omit<ScriptOptions, "to">,
+  invite: Effect.Effect<void, E>
+): Effect.Effect<ScriptedPeer, E | string, Scope.Scope> =>
+  Effect.gen(function*() {
+    const called = yield* Deferred.make<SimSocket>()
+    const at = { host: from, port: SCRIPT_PORT }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => network.listen(at, (socket) => Deferred.unsafeDone(called, Effect.succeed(socket)))),
+      (stop) => Effect.sync(() => stop?.())
+    )
+    yield* invite
+    const socket = yield* Effect.acquireRelease(
+      Effect.timeoutFail(Deferred.await(called), { duration: PATIENCE, onTimeout: () => "ETIMEDOUT" }),
+      (connection) => Effect.sync(() => void connection.destroy())
+    )
+    return yield* shakeHands(new ScriptedPeer(socket, answer), options)
   })

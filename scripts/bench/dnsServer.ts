@@ -26,22 +26,20 @@ const [filename = ""] = process.argv.slice(2)
 const { header } = decodeBlock(regtest.genesisBlock)
 
 /** A chain whose last block is that of the names. */
-const chain = Layer.unwrapEffect(Effect.map(NameDb, ({ cursor }) =>
-  Layer.mock(Chain, {
-    params: mainnetParams,
-    tree: noTree,
-    toldTip: Effect.map(Effect.orDie(cursor), (at) => ({
-      hash: at?.hash ?? EMPTY,
-      height: at?.height ?? 0,
-      header,
-      chainwork: 1n,
-      medianTimePast: header.time,
-      transactions: 1,
-      size: 0,
-      confirmations: 1,
-      next: undefined
-    }))
-  })))
+const chain = Layer.unwrapEffect(Effect.map(NameDb, ({ cursor }) => {
+  const tip = Effect.map(Effect.orDie(cursor), (at) => ({
+    hash: at?.hash ?? EMPTY,
+    height: at?.height ?? 0,
+    header,
+    chainwork: 1n,
+    medianTimePast: header.time,
+    transactions: 1,
+    size: 0,
+    confirmations: 1,
+    next: undefined
+  }))
+  return Layer.mock(Chain, { params: mainnetParams, tree: noTree, tip, toldTip: tip })
+}))
 
 const answers = NameAnswers.layer(Effect.succeed(false)).pipe(
   Layer.provideMerge(chain),

@@ -11,6 +11,7 @@ import type { DnsClient } from "./exchange.ts"
 import type { DnsCounters, ForwardOptions, ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
+import { Repeats } from "./Repeats.ts"
 import { answerBody, type SoaTail, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
@@ -92,6 +93,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     const commits = yield* (yield* NameDb).commits
     const { counters, requireProof, signer } = options
     const cache = new AnswerCache(options.cacheBytes ?? CACHE_BYTES)
+    const repeats = new Repeats()
     const watch = yield* makeZoneWatch({ cache, answers, part, commits })
     const zones = makeZones({ answers, params, requireProof, mayDenyAt: watch.mayDenyAt })
     const served = zonesServed(options)
@@ -177,8 +179,10 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
         from,
         to
       }
-      if (!isShortOverUdp(question.type) && !hasSoa(answer)) {
-        cache.put(keyOf(query), found)
+      const key = keyOf(query)
+      const isWorthKeeping = found.rcode !== "NXDOMAIN" || repeats.isRepeated(key)
+      if (isWorthKeeping && !isShortOverUdp(question.type) && !hasSoa(answer)) {
+        cache.put(key, found)
         counters.cacheBytes(cache.bytes)
       }
       return found

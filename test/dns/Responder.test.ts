@@ -89,6 +89,7 @@ describe("answers", () => {
         for (const name of ["addr.bit.", "alias.bit.", "none.bit.", "x.cut.bit.", "bit."]) {
           for (const options of [{}, { edns: {} }, { edns: { dnssec: true, size: 600 } }]) {
             const query = queryBytes(wire(name), A, options)
+            yield* responder.respond(query, UDP)
             const made = yield* responder.respond(query, UDP)
             assert.isTrue(isCached(name, A, options), name)
             assert.deepStrictEqual(made._tag === "Message" ? made.bytes : made, responder.atOnce(query, UDP))
@@ -351,9 +352,11 @@ describe("the cache", () => {
         assert.strictEqual(yield* addressOf(node, "addr.bit."), "192.0.2.1")
         assert.isTrue(node.isCached("addr.bit.", A))
         yield* node.block()
-        assert.strictEqual(yield* addressOf(node, "addr.bit."), "NXDOMAIN")
-        yield* node.settled
-        assert.isTrue(node.isCached("addr.bit.", A))
+        for (let asked = 0; asked < 2; asked++) {
+          assert.strictEqual(yield* addressOf(node, "addr.bit."), "NXDOMAIN")
+          yield* node.settled
+          assert.strictEqual(node.isCached("addr.bit.", A), asked > 0, "a denial is kept for the second who asks")
+        }
         yield* node.undo
         assert.strictEqual(yield* addressOf(node, "addr.bit."), "192.0.2.1")
       })))
@@ -561,7 +564,7 @@ describe("parts", () => {
       Effect.gen(function*() {
         for (const name of ["addr.bit.", "addr.bit.", "none.bit.", "example.com."]) yield* ask(name, A)
         assert.deepStrictEqual([counts.hits, counts.rcodes], [1, ["NOERROR", "NOERROR", "NXDOMAIN", "REFUSED"]])
-        assert.isAbove(counts.bytes, 1_000)
+        assert.isAbove(counts.bytes, 500)
         assert.isAbove(counts.took, 0)
       }))
   })

@@ -66,6 +66,11 @@ describe("atOnce", () => {
           const query = queryBytes(wire(name), type, edns === undefined ? {} : { edns })
           const client = { ...UDP, transport }
           world.slow = false
+          // A signature over NSEC is kept from the second question on, and no two are equal.
+          for (let asked = 0; asked < 2; asked++) {
+            yield* turnOfEventLoop
+            responder.atOnce(query, client)
+          }
           yield* turnOfEventLoop
           const made = responder.atOnce(query, client) ?? assert.fail(`${name} needs a fiber`)
 
@@ -184,7 +189,7 @@ describe("a cached denial that cannot be signed again", () => {
     return test({ signer: breaking, serial: () => serial }, ({ responder: { atOnce } }) =>
       Effect.sync(() => {
         const query = queryBytes(wire("none.bit."), A, { edns: { dnssec: true } })
-        assert.isDefined(atOnce(query, UDP))
+        for (let asked = 0; asked < 2; asked++) assert.isDefined(atOnce(query, UDP))
         isBroken = true
         assert.isDefined(atOnce(query, UDP), "from the cache")
         serial = 2

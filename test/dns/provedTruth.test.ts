@@ -125,8 +125,8 @@ describe("all answers of a zone", () => {
         const { signer } = newSigner()
         const node = memoryResponder({ valueOf: (name) => values.get(name), signer })
         const told = await Effect.runPromise(Effect.provide(askAll(questions), node))
-        assert.isAbove(told.denials.size, 20)
-        assert.isAbove(told.facts.size, 20)
+        assert.isAbove(told.denials.size, 5)
+        assert.isAbove(told.facts.size, 5)
         assert.deepStrictEqual(contradictions(told), [])
       }),
       { numRuns: 4 }

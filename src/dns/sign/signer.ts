@@ -2,6 +2,7 @@ import { binaryString } from "../../protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import type { ZoneSigner } from "../parts.ts"
 import type { RecordSet } from "../records.ts"
+import { Repeats } from "../Repeats.ts"
 import type { WireName } from "../wire/name.ts"
 import { keysAt } from "./keysAt.ts"
 import { SignatureCache } from "./SignatureCache.ts"
@@ -59,6 +60,7 @@ const planAt = (keys: ReadonlyArray<ZoneKey>, zone: WireName, now: number): KeyP
  */
 export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOptions): ZoneSigner => {
   const cache = new SignatureCache(CACHE_BYTES)
+  const repeats = new Repeats()
   let shared = new WeakMap<RecordSet, RecordSet>()
   let plan = planAt(keys(), zone, readTime())
   let generation = 0
@@ -75,13 +77,14 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
     const { keySigners, signers } = plan
     const canonical = canonicalSet(set)
     const signed = binaryString(canonical)
+    const isWorthKeeping = set.type !== TYPE_NUMBERS.NSEC || repeats.isRepeated(set.owner)
     const records = (set.type === TYPE_NUMBERS.DNSKEY ? keySigners : signers).map((signer): RrsigRecord => {
       const place = `${signer.keyTag} ${signed}`
       const kept = cache.get(place, now)
       if (kept !== undefined) return kept
       onSigned()
       const signature = signSet(set, canonical, { ...signer, now })
-      cache.keep(place, { signature, renewAt: now + RENEWED_AFTER })
+      if (isWorthKeeping) cache.keep(place, { signature, renewAt: now + RENEWED_AFTER })
       return signature
     })
     return { owner: set.owner, type: TYPE_NUMBERS.RRSIG, ttl: set.ttl, records, signs: false }

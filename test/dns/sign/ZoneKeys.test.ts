@@ -97,6 +97,18 @@ describe("signatures", () => {
     assert.strictEqual(state.made, 2)
   })
 
+  it("over NSEC records are kept for the second who asks, as those of random questions are never asked for again", () => {
+    const { signer, state } = signerAt([keyMade(0)], 100)
+    const denial = { ...set, type: 47, records: [{ type: "NSEC" as const, next: BIT, types: [46, 47] }] }
+    const made = [1, 2, 3, 4].map(() => {
+      signer.signatures(denial)
+      return state.made
+    })
+    assert.deepStrictEqual(made, [1, 2, 2, 2])
+    signer.signatures({ ...denial, owner: BIT })
+    assert.strictEqual(state.made, 3)
+  })
+
   it("of a shared set are those of any other, and follow the keys", () => {
     const { signer, state } = signerAt([keyMade(0)], 100)
     const shared = { ...set, isShared: true }

@@ -63,6 +63,8 @@ const PURE = [
   "dns/domainRecord.ts",
   "dns/domainRecords.ts",
   "dns/hostQuestion.ts",
+  "dns/plainZone.ts",
+  "dns/recordsOfValue.ts",
   "dns/recordTypes.ts",
   "dns/tlsa.ts"
 ]

@@ -12,7 +12,8 @@ const ENTRIES = [
   { name: "verifyNameProof", from: ["verify"], most: 16 },
   { name: "verifyNameProof with signatures", from: ["verify", "verify/signatures"], most: 42 },
   { name: "resolve", from: ["verify"], most: 20 },
-  { name: "identity", from: ["verify"], most: 6 }
+  { name: "identity", from: ["verify"], most: 6 },
+  { name: "records", from: ["verify"], most: 30 }
 ]
 
 const bytesOf = ({ from, name }) => {

@@ -7,6 +7,8 @@
  * ```
  */
 
+export type { DomainRecord, DomainStatus } from "./dns/domainRecord.ts"
+export { type RecordsFault, recordsOfValue as records, type ValueRecords } from "./dns/recordsOfValue.ts"
 export { type Identity, identity } from "./values/nostr.ts"
 
 export { NAME_PROOF, type NameProof, type NameProofOperation, type ProofFailure } from "./verify/nameProof.ts"

@@ -1,37 +1,11 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
-import { classify, decodeText } from "../protocol/nameText.ts"
 import { type DomainZone, domainZone, type ZoneWork } from "../values/zone.ts"
-import { answerOf, type Apex, type DnsAnswer, type Question } from "./answer.ts"
-import { wireNameOfHost } from "./wire/name.ts"
+import { answerOf, type DnsAnswer, type Question } from "./answer.ts"
+import { domainNameOf, PLAIN_APEX, TTL_SECONDS, WITH_DS } from "./plainZone.ts"
 
 /** Answers about hosts for callers that are not DNS: over any source of values, without the records of `bit.` itself. */
-
-export const TTL_SECONDS = 600
-
-const OWN_HOST = wireNameOfHost("this.x--nmc.bit.")
-
-const PLAIN_APEX: Apex = {
-  origin: wireNameOfHost("bit."),
-  soa: {
-    type: "SOA",
-    mname: OWN_HOST,
-    rname: wireNameOfHost("hostmaster.this.x--nmc.bit."),
-    serial: 0,
-    refresh: 600,
-    retry: 600,
-    expire: 7200,
-    minimum: 60
-  },
-  servers: [OWN_HOST],
-  keys: [],
-  ownHosts: false,
-  ttl: TTL_SECONDS
-}
-
-/** Referrals have DS only with proof. */
-const WITH_DS = { proof: true }
 
 /** The value of a name; `undefined` for a missing or expired one. */
 export type ValueSource<E, R> = (name: Bytes) => Effect.Effect<Bytes | undefined, E, R>
@@ -46,8 +20,8 @@ const zoneOf = <E, R>(work: ZoneWork, valueOf: ValueSource<E, R>): Effect.Effect
 /** The zone of a label below `bit.`; `undefined` if its name cannot be or is not registered. */
 const zoneBelow = <E, R>(label: string, valueOf: ValueSource<E, R>): Effect.Effect<DomainZone | undefined, E, R> =>
   Effect.suspend(() => {
-    const name = decodeText(`d/${label}`, "ascii")
-    if (name === undefined || classify(name) !== "domain") return Effect.succeed(undefined)
+    const name = domainNameOf(label)
+    if (name === undefined) return Effect.succeed(undefined)
     return Effect.flatMap(valueOf(name), (value) =>
       value === undefined
         ? Effect.succeed(undefined)

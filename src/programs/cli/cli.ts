@@ -73,6 +73,7 @@ const runLine = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcom
     const [method, about] = line.words
     if (line.command === undefined && method === "help" && isCliCommand(about)) return help(about)
     if (line.command === "lint") return checkValue(input, line)
+    if (line.command === "verify-proof") return verifyProof(input, line)
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
@@ -119,6 +120,27 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
   ).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))
 }
 
+/** The network is that of the flags and of svcd.conf, else mainnet. */
+const verifyProof = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
+  Effect.suspend(() => {
+    const problems = [...wordProblems(line)]
+    const confirmations = countOf(
+      { name: "confirmations", text: line.text("confirmations"), fallback: 1 },
+      problems
+    )
+    const decoded = decodeConnection({ ...input, argv: connectionFlags(line) })
+    if (Either.isLeft(decoded)) problems.push(...decoded.left.problems)
+    const [file] = line.words
+    if (problems.length > 0 || Either.isLeft(decoded) || file === undefined) {
+      return Effect.succeed(usageOutcome(problems))
+    }
+    const { network } = decoded.right.connection
+    return Effect.flatMap(
+      Effect.promise(() => import("./verifyProof.ts")),
+      ({ verifyProofCommand }) => verifyProofCommand({ file, network, confirmations, json: line.wants("json") }, input)
+    )
+  })
+
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 
 /** The password in the first line, parameters in the others, as the flags require. */
@@ -134,14 +156,17 @@ const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
   })
 }
 
+const connectionFlags = (line: CliCommandLine): ReadonlyArray<string> =>
+  [...line.given].flatMap(([name, texts]) =>
+    Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
+  )
+
 const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
     const clashes = contradictions(line)
     if (clashes.length > 0) return usageOutcome(clashes)
     const read = yield* readInput(line, input)
-    const shared = [...line.given].flatMap(([name, texts]) =>
-      Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
-    )
+    const shared = connectionFlags(line)
     const argv = read.password === undefined ? shared : [...shared, `-rpcpassword=${read.password}`]
     const decoded = connectionOf({ ...input, argv }, line)
     if (Either.isLeft(decoded)) return usageOutcome(decoded.left.problems)
@@ -168,7 +193,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     // The doctor reports it as one of its checks.
     const refused = command === "doctor" ? undefined : yield* wrongNetwork({ daemon, connection, line })
     if (refused !== undefined) return refused
-    if (command === undefined || command === "lint" || command === "rpcauth") {
+    if (command === undefined || command === "lint" || command === "rpcauth" || command === "verify-proof") {
       return yield* callMethod([...line.words, ...read.parameters], { connection, daemon, input, line })
     }
     const { runOwnCommand } = yield* Effect.promise(() => import("./ownCommands.ts"))

@@ -250,6 +250,22 @@ export const CLI_COMMANDS = {
       "itself and needs no DNS. The exit status is 1 if there is no such host or record.",
     options: SHARED
   },
+  proof: {
+    group: "Commands for names",
+    words: "NAME",
+    takes: [1, 1],
+    description: "print a proof of a name's value, which anyone can verify without a chain",
+    details: "\"svcd-cli verify-proof\" and browsers verify it. The exit status is 1 if there is no such name.",
+    options: {
+      ...SHARED,
+      headers: textOption({
+        placeholder: "NUMBER",
+        description: "headers of the next blocks to add, 0 to 24 (default: 6)"
+      }),
+      chain: switchOption("prove all operations since the registration, with the signature of each owner"),
+      out: textOption({ placeholder: "FILE", description: "write the proof to this file" })
+    }
+  },
   zone: {
     group: "Commands for names",
     words: "[NAME]",
@@ -429,6 +445,20 @@ export const CLI_COMMANDS = {
     description: "check a name and a value before you pay for them",
     details: "VALUE - reads standard input, in UTF-8. The exit status is 1 for an error.",
     options: SHARED
+  },
+  "verify-proof": {
+    group: "Commands without a daemon",
+    words: "FILE",
+    takes: [1, 1],
+    description: "verify the proof of a name, signatures included",
+    details: "FILE - reads standard input. The exit status is 1 if the proof is not valid.",
+    options: {
+      ...SHARED,
+      confirmations: textOption({
+        placeholder: "NUMBER",
+        description: "blocks with work that the proof must have at least (default: 1)"
+      })
+    }
   },
   rpcauth: {
     group: "Commands without a daemon",

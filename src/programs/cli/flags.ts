@@ -185,6 +185,7 @@ const TAKEN: { readonly [command in CommandName]?: string } = {
   seed: "check, or check - for standard input; other users could see a word in an argument",
   webhooks: "nothing, or: test ID",
   lint: "a name and a value; put the value in quotes",
+  "verify-proof": "one file, or - for standard input",
   rpcauth: "a user name and a password"
 }
 

@@ -46,7 +46,7 @@ const withCounts = <const N extends CliFlagName>(
 const NO_WALLET = "the daemon has no wallet: it runs with -disablewallet"
 const NOT_SVCD = "the daemon cannot do that: it is another program, or an older svcd"
 
-export type ConnectedCommand = Exclude<CommandName, "lint" | "rpcauth">
+export type ConnectedCommand = Exclude<CommandName, "lint" | "rpcauth" | "verify-proof">
 
 const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
   name: {
@@ -157,6 +157,15 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
   },
   dig: {
     run: (context) => using(() => import("./dig.ts"), ({ digCommand }) => digCommand(context)),
+    missing: NOT_SVCD
+  },
+  proof: {
+    run: (context) =>
+      withCounts(
+        context.line,
+        { headers: 6 },
+        ({ headers }) => using(() => import("./proof.ts"), ({ proofCommand }) => proofCommand(context, headers))
+      ),
     missing: NOT_SVCD
   },
   zone: {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import type { LightPart } from "../../light/LightPart.ts"
-import type { NameAnswers } from "../../light/NameAnswers.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
 import { makeNameProofs, type ProofFailed } from "../../light/NameProofs.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import type { NameDb } from "../../names/NameDb.ts"
@@ -26,7 +26,7 @@ export const portableProofMethods: Effect.Effect<
 > = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const node = yield* AnswerOptions
-  const { prove } = yield* makeNameProofs
+  const { prove } = yield* makeNameProofs(yield* NameAnswers)
   const { refuse } = nameProofs(yield* SyncReporter)
 
   const refused = (failure: ProofFailed): Effect.Effect<never, RpcError> =>

@@ -20,8 +20,8 @@ export const isNamePath = (path: string): boolean => path.startsWith(PREFIX)
 const WRONG_ESCAPE = /%(?![0-9a-fA-F]{2})/
 const ESCAPE = /%([0-9a-fA-F]{2})/g
 
-/** A plus stands for a space. */
-const decode = (encoded: string): Uint8Array | undefined =>
+/** A plus stands for a space. `undefined` for invalid percent-encoding. */
+export const decodedRestName = (encoded: string): Uint8Array | undefined =>
   WRONG_ESCAPE.test(encoded)
     ? undefined
     : Buffer.from(
@@ -37,5 +37,5 @@ export const readNameTarget = (path: string): NameTarget => {
   const suffix = point < 0 ? undefined : rest.slice(point + 1)
   const format = FORMATS.find((each) => each === suffix)
   const encoded = format !== undefined || suffix === "" ? rest.slice(0, point) : rest
-  return { encoded, name: decode(encoded), format }
+  return { encoded, name: decodedRestName(encoded), format }
 }

@@ -14,6 +14,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarget.ts"
 import { restAnswer, restFailure } from "./restAnswer.ts"
 import { FIND_PATH } from "./restFind.ts"
+import { isNameProofPath } from "./restProofs.ts"
 import { isResolvePath } from "./restResolve.ts"
 
 /**
@@ -27,7 +28,8 @@ const serves: PageHandler["serves"] = ({ path }) => isNamePath(path)
 
 /** While the node is starting, before the name database is open. */
 export const restStarting = (phase: () => Phase): PageHandler => ({
-  serves: (request) => serves(request) || request.path === FIND_PATH || isResolvePath(request.path),
+  serves: (request) =>
+    serves(request) || request.path === FIND_PATH || isResolvePath(request.path) || isNameProofPath(request.path),
   authenticated: false,
   answer: () =>
     Effect.sync(() => {

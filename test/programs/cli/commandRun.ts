@@ -117,7 +117,10 @@ export const runWith = (
     run: (...argv: ReadonlyArray<string>) => {
       const line = readCliCommandLine(argv)
       const { command } = line
-      if (!isCliCommand(command) || command === "lint" || command === "rpcauth" || command === "doctor") {
+      if (
+        !isCliCommand(command) || command === "lint" || command === "rpcauth" || command === "verify-proof" ||
+        command === "doctor"
+      ) {
         return Effect.dieMessage(`${String(command)} asks no daemon`)
       }
       return line.problems.length > 0

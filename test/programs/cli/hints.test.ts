@@ -37,6 +37,8 @@ const REPLACED: Readonly<Record<CommandName, ReadonlyArray<string>>> = {
   webhooks: ["listwebhooks", "testwebhook"],
   dnskey: ["listdnskeys", "rolldnskey"],
   lint: [],
+  proof: [],
+  "verify-proof": [],
   rpcauth: []
 }
 

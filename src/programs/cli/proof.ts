@@ -1,0 +1,48 @@
+import * as Effect from "effect/Effect"
+import { writeFileSync } from "node:fs"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { grouped, quantityOf } from "../../base/quantities.ts"
+import { toHex } from "../../protocol/bytes.ts"
+import { decodeText } from "../../protocol/nameText.ts"
+import { encodeJson } from "../../rpc/json/encodeJson.ts"
+import { isFailure, parseNameProof } from "../../verify/nameProof.ts"
+import type { CommandError, OwnContext } from "./commandContext.ts"
+import { objectOf } from "./jsonText.ts"
+import { noteLines, readingSurprises, readWord } from "./nameHints.ts"
+import { type CliOutcome, CommandFailed } from "./outcome.ts"
+import { shownText } from "./textWidth.ts"
+
+const write = (
+  { file, text }: { readonly file: string; readonly text: string }
+): Effect.Effect<void, CommandFailed> =>
+  Effect.try({
+    try: () => writeFileSync(file, text),
+    catch: (error) => new CommandFailed({ message: `${shownText(file)} cannot be written: ${reasonOf(codeOf(error))}` })
+  })
+
+/** Prints the proof of a name, or writes it to a file. Exits with status 1 for a name that does not exist. */
+export const proofCommand = (
+  { daemon, line }: Pick<OwnContext, "daemon" | "line">,
+  headers: number
+): Effect.Effect<CliOutcome, CommandError> =>
+  Effect.gen(function*() {
+    const { surprises, text: name } = yield* readWord(line.words[0])
+    const bytes = decodeText(name, "utf8") ?? new Uint8Array(0)
+    const options = objectOf({ nameEncoding: "hex", headers, chain: line.wants("chain") })
+    const reply = yield* daemon.ask("name_proof", [toHex(bytes), options])
+    const json = encodeJson(reply)
+    const proof = parseNameProof(json)
+    if (isFailure(proof)) {
+      return yield* new CommandFailed({
+        message: `${shownText(name)} does not exist, and that cannot be proven`,
+        remedy: "a proof can only show a name with a record"
+      })
+    }
+    const notes = noteLines(readingSurprises({ surprises }))
+    const file = line.text("out")
+    if (file === undefined) return { code: 0, stdout: `${json}\n`, stderr: notes }
+    yield* write({ file, text: `${json}\n` })
+    const blocks = proof.operations[0]?.headers.length ?? 0
+    const parts = `${quantityOf(proof.operations.length, "operation")}, ${quantityOf(blocks, "header")}`
+    return { code: 0, stdout: `${shownText(file)}: ${grouped(json.length)} bytes, ${parts}\n`, stderr: notes }
+  })

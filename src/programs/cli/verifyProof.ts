@@ -1,0 +1,78 @@
+import * as Effect from "effect/Effect"
+import { readFileSync, statSync } from "node:fs"
+import { wallTime } from "../../base/clock.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { grouped, quantityOf } from "../../base/quantities.ts"
+import { type NetworkName, networks } from "../../protocol/networks.ts"
+import { isFailure, LONGEST_PROOF } from "../../verify/nameProof.ts"
+import { signatures } from "../../verify/signatures.ts"
+import { type VerifiedName, verifyNameProof } from "../../verify/verifyNameProof.ts"
+import { type CliInput, type CliOutcome, CommandFailed, failure, success } from "./outcome.ts"
+import { shownText } from "./textWidth.ts"
+
+export interface VerifyProofInput {
+  /** `-` for standard input. */
+  readonly file: string
+  readonly network: NetworkName
+  /** Blocks that the proof must have from that of the newest operation on. */
+  readonly confirmations: number
+  readonly json: boolean
+}
+
+/** A proof may end with a line break. */
+const MOST_BYTES = LONGEST_PROOF + 1_000
+
+const readProof = (file: string, { readStdin }: Pick<CliInput, "readStdin">): Effect.Effect<string, CommandFailed> => {
+  if (file === "-") return readStdin
+  return Effect.try({
+    try: () => {
+      const { size } = statSync(file)
+      return size > MOST_BYTES ? undefined : readFileSync(file, "utf8")
+    },
+    catch: (error) => new CommandFailed({ message: `${shownText(file)} cannot be read: ${reasonOf(codeOf(error))}` })
+  }).pipe(
+    Effect.flatMap((text) =>
+      text === undefined
+        ? new CommandFailed({ message: `${shownText(file)} is longer than a proof` })
+        : Effect.succeed(text)
+    )
+  )
+}
+
+const PROOFS = {
+  buried: "blocks with work are on top of it",
+  signatures: "blocks with work are on top of it, and each owner in the proof signed the next operation"
+}
+
+const linesOf = (verified: VerifiedName): ReadonlyArray<string> => {
+  const { confirmations, expiresIn, height, name, owner, problems, proof, since, value } = verified
+  return [
+    `Name      ${shownText(name)}`,
+    `Value     ${shownText(value)}`,
+    `Owner     ${shownText(owner)}`,
+    `Block     ${grouped(height)}, ${quantityOf(confirmations, "block")} with work in the proof`,
+    ...(since === undefined ? [] : [`Since     block ${grouped(since)}`]),
+    `Expires   ${quantityOf(expiresIn, "block")} after the tip of the proof`,
+    `Proof     ${proof}: ${PROOFS[proof]}`,
+    ...problems.map(({ message }) => `Note      ${shownText(message)}`)
+  ]
+}
+
+/** Verifies a proof of a name, without a daemon. Exits with status 1 for one that fails. */
+export const verifyProofCommand = (
+  { confirmations, file, json, network }: VerifyProofInput,
+  input: Pick<CliInput, "readStdin">
+): Effect.Effect<CliOutcome> =>
+  Effect.map(readProof(file, input), (text): CliOutcome => {
+    const outcome = verifyNameProof(text, {
+      network: networks[network].chainName,
+      now: Math.floor(wallTime() / 1000),
+      minConfirmations: confirmations,
+      signatures
+    })
+    const valid = !isFailure(outcome)
+    if (json) return { code: valid ? 0 : 1, stdout: `${JSON.stringify({ valid, ...outcome }, null, 2)}\n`, stderr: "" }
+    return isFailure(outcome)
+      ? failure(1, { message: `the proof is not valid: ${shownText(outcome.failed)}` })
+      : success(`${linesOf(outcome).join("\n")}\n`)
+  }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))

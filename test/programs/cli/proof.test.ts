@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { proofOf } from "../../support/nameProofs.ts"
+import { text } from "../../support/regtest.ts"
+import { withDirectoryAsync } from "../../support/temporary.ts"
+import { runAlone, runWith } from "./commandRun.ts"
+
+const NAME = "d/kelp38c6"
+
+const CHAIN = { network: "regtest", low: 0, blocks: fixtureBlocks("regtest-names/blocks.dat") } as const
+
+const PROOF = proofOf(CHAIN, text(NAME))
+
+const ABSENCE = { svcd: "name-absence/1", network: "regtest", name: "00", absent: { from: 0, to: 7 } }
+
+const verify = (argv: ReadonlyArray<string>, stdin?: string) =>
+  runAlone(["verify-proof", "-network=regtest", ...argv], stdin === undefined ? undefined : Effect.succeed(stdin))
+
+describe("svcd-cli proof and verify-proof", () => {
+  it.effect("make a proof with the daemon, and verify it without", () =>
+    Effect.promise(() =>
+      withDirectoryAsync((directory) =>
+        Effect.runPromise(Effect.gen(function*() {
+          const file = join(directory, "proof.json")
+          const { run, sent } = runWith({ name_proof: PROOF })
+          const made = yield* run("proof", NAME, "-headers", "12", "-chain", "-out", file)
+          assert.match(made.stdout, /proof\.json: [\d,]+ bytes, 1 operation, 7 headers\n$/)
+          assert.strictEqual(made.code, 0)
+          const [params] = sent("name_proof")
+          assert.strictEqual(JSON.stringify(params).includes(toHex(text(NAME))), true)
+          const printed = yield* run("proof", NAME)
+          assert.strictEqual(printed.stdout, readFileSync(file, "utf8"))
+          const shown = yield* verify([file])
+          assert.strictEqual(shown.code, 0, shown.stderr)
+          assert.match(shown.stdout, /^Name {6}d\/kelp38c6\nValue /)
+          assert.include((yield* verify(["-"], printed.stdout)).stdout, shown.stdout)
+          const { stdout } = yield* verify([file, "-json"])
+          assert.deepInclude(JSON.parse(stdout), { valid: true, name: NAME })
+          writeFileSync(file, "x".repeat(2_100_000))
+          assert.include((yield* verify([file])).stderr, "is longer than a proof")
+        }))
+      )
+    ))
+
+  it.effect("name what is wrong with a proof, and end with status 1", () =>
+    Effect.gen(function*() {
+      const stdin = JSON.stringify({ ...PROOF, name: "00" })
+      const failed = yield* verify(["-"], stdin)
+      assert.deepInclude(failed, { code: 1, stdout: "" })
+      assert.include(failed.stderr, "the proof is not valid: output 0 has another name")
+      assert.include(
+        (yield* verify(["-", "-confirmations", "9"], JSON.stringify(PROOF))).stderr,
+        "7 of 9 confirmations"
+      )
+      assert.deepInclude(JSON.parse((yield* verify(["-json", "-"], stdin)).stdout), { valid: false })
+      assert.include((yield* runAlone(["verify-proof", "-"], Effect.succeed(JSON.stringify(PROOF)))).stderr, "not main")
+      assert.include((yield* verify(["/nowhere/proof.json"])).stderr, "cannot be read")
+    }))
+
+  it.effect("print no proof of a name that does not exist", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* runWith({ name_proof: ABSENCE }).run("proof", "d/nobody")
+      assert.deepStrictEqual({ code, stdout }, { code: 1, stdout: "" })
+      assert.include(stderr, "d/nobody does not exist, and that cannot be proven")
+    }))
+})

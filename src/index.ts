@@ -28,6 +28,7 @@ export {
   type OpenFailure,
   type OperationFailure,
   OperationRejected,
+  type ProveFailure,
   type ReadFailure,
   RegistrationFailed,
   type ResolveFailure,
@@ -48,6 +49,7 @@ export type {
   LiveType,
   Mode,
   OperationOptions,
+  ProveOptions,
   ReadyOptions,
   RegisterOptions,
   RegistrationProgress,
@@ -78,9 +80,10 @@ export type { DomainStatus } from "./dns/domainRecord.ts"
 export { type GivenCertificate, tlsaMatches, type TlsaOptions } from "./dns/tlsa.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase } from "./light/syncReport.ts"
-export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
+export { CursorUnusable, NameExpired, NameNotFound, ProofUnavailable } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 export { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./storage/errors.ts"
+export type { NameProof } from "./verify/nameProof.ts"
 export { WalletDamaged } from "./wallet/errors.ts"
 
 export * from "./protocol.ts"

@@ -36,6 +36,7 @@ export type {
   LiveFilter,
   LiveType,
   Mode,
+  ProveOptions,
   ReadyOptions,
   RegisterOptions,
   RegistrationProgress,
@@ -60,4 +61,5 @@ export { type GivenCertificate, tlsaMatches, type TlsaOptions } from "./dns/tlsa
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export { nameOfDomain as nameOf } from "./values/readName.ts"
+export type { NameProof } from "./verify/nameProof.ts"
 export { version } from "./version.ts"

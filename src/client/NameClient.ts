@@ -8,6 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
+import type { NameProof } from "../verify/nameProof.ts"
 import type {
   ChangesFailure,
   ClientFailure,
@@ -16,6 +17,7 @@ import type {
   InvalidConfig,
   OpenFailure,
   OperationFailure,
+  ProveFailure,
   ReadFailure,
   ResolveFailure
 } from "./errors.ts"
@@ -27,6 +29,7 @@ import type {
   ListFilter,
   LiveChange,
   LiveFilter,
+  ProveOptions,
   ReadyOptions,
   RegisterOptions,
   ResolveOptions,
@@ -47,6 +50,11 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
    * not synced: a missing block may register it.
    */
   readonly resolveName: (name: string, options?: ResolveOptions) => Effect.Effect<NameRecord, ResolveFailure>
+  /**
+   * A proof of the current value of a name, which anyone can verify without a chain: `svcd/verify` in a browser, or
+   * `svcd-cli verify-proof`. The proof is JSON. Fails with `ProofUnavailable` if the blocks are not stored.
+   */
+  readonly proveName: (name: string, options?: ProveOptions) => Effect.Effect<NameProof, ProveFailure>
   /**
    * The DNS records of a host below `.bit`, as svcd's own DNS server says them: imports, aliases, wildcards and
    * delegations included. The type is `A` by default. Needs no DNS and no resolver. A host that does not exist is an

@@ -19,6 +19,7 @@ import { endWithScope, Lifespan } from "./Lifespan.ts"
 import { changesBy } from "./liveChanges.ts"
 import { NameClient } from "./NameClient.ts"
 import type { ChangeFilter, LiveChange, LiveFilter } from "./options.ts"
+import { askForProof, provingNames } from "./proveName.ts"
 import { progressOf, readyOf } from "./readiness.ts"
 import { freshnessOf, type NameChange } from "./records.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
@@ -82,13 +83,18 @@ export const make = (
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
 
     const freshness = Effect.map(sync.report, freshnessOf)
+    const proveName = provingNames({
+      resolveName,
+      prove: (name, wanted) =>
+        askForProof(rpc, name, wanted)
+    })
     const resolveDomain = resolvingDomains({ resolveName, freshness })
 
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "daemon",
-      resolveName: (name, options) =>
-        lifespan.during(resolveName(name, options)),
+      resolveName: (name, options) => lifespan.during(resolveName(name, options)),
+      proveName: (name, options) => lifespan.during(proveName(name, options)),
       resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>

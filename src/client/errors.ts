@@ -2,7 +2,14 @@ import * as Schema from "effect/Schema"
 import { lasting, PASSING } from "../base/verdict.ts"
 import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
 import { progressText, SYNC_PHASES } from "../light/syncReport.ts"
-import { type CursorUnusable, type NameExpired, type NameNotFound, REQUESTED, requestedText } from "../names/errors.ts"
+import {
+  type CursorUnusable,
+  type NameExpired,
+  type NameNotFound,
+  type ProofUnavailable,
+  REQUESTED,
+  requestedText
+} from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { WalletDamaged } from "../wallet/errors.ts"
 
@@ -190,6 +197,9 @@ export type ChangesFailure = CursorUnusable | ReadFailure
 /** Why a name cannot be resolved. */
 export type ResolveFailure = NameNotFound | NameExpired | ReadFailure
 
+/** Why a name cannot be proven. */
+export type ProveFailure = ProofUnavailable | ResolveFailure
+
 /** Why a name cannot be registered or updated. */
 export type OperationFailure =
   | InvalidRequest
@@ -213,4 +223,4 @@ export type EmbeddedOpenFailure = InvalidConfig | DataDirectoryError | StorageFa
 export type OpenFailure = DaemonOpenFailure | EmbeddedOpenFailure
 
 /** Every failure of a client. */
-export type SvcdError = ResolveFailure | ChangesFailure | OperationFailure | OpenFailure
+export type SvcdError = ProveFailure | ChangesFailure | OperationFailure | OpenFailure

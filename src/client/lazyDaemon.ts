@@ -65,6 +65,7 @@ export const make = (config: DaemonClient.DaemonClientConfig, options: DaemonCli
     return NameClient.of({
       mode: "daemon",
       resolveName: (name, options) => call((client) => client.resolveName(name, options)),
+      proveName: (name, options) => call((client) => client.proveName(name, options)),
       resolveDomain: (host, type, options) => call((client) => client.resolveDomain(host, type, options)),
       registerName: (name, value, options) => call((client) => client.registerName(name, value, options)),
       updateName: (name, value, options) => call((client) => client.updateName(name, value, options)),

@@ -18,6 +18,14 @@ export interface ResolveOptions {
   readonly requireProof?: ProofLevel | undefined
 }
 
+/** What a portable proof has. */
+export interface ProveOptions {
+  /** Headers of the blocks after that of the newest operation, 0 to 24, as far as there are blocks; 6 by default. */
+  readonly headers?: number | undefined
+  /** Whether to prove all operations since the registration, so that a reader can check the owners' signatures. */
+  readonly chain?: boolean | undefined
+}
+
 /** The type of records to resolve, such as `AAAA`, `TXT` or `TYPE65`. `ANY`: all types. */
 export type DomainType = AskedType
 

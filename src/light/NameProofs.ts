@@ -9,7 +9,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { NameProof } from "../verify/nameProof.ts"
 import { type LightNode, LightPart } from "./LightPart.ts"
-import { NameAnswers } from "./NameAnswers.ts"
+import type { NameAnswers } from "./NameAnswers.ts"
 
 export type ProofFailed = NamesIncomplete | ProofUnavailable | StorageFailure
 
@@ -22,32 +22,42 @@ export interface NameProofs {
   readonly prove: (name: Bytes, wanted: WantedEvidence) => Effect.Effect<NameProof | NameAbsence, ProofFailed>
 }
 
-export const makeNameProofs: Effect.Effect<NameProofs, never, Chain | NameDb | NameAnswers | LightPart> = Effect.gen(
-  function*() {
+const evidenceOfWindow = (
+  { height, proofs, resolve }: LightNode,
+  name: Bytes,
+  wanted: WantedEvidence
+): Effect.Effect<NameEvidence, ProofFailed> =>
+  proofs.kept
+    ? proofs.prove(name, wanted)
+    : Effect.flatMap(resolve(name), (found) => unprovable(found?.record.height ?? height(), "unkept"))
+
+/** The document about a name from the window of a light node, as far as the window is up to date. */
+export const proofInWindow = (
+  light: LightNode,
+  name: Bytes,
+  wanted: WantedEvidence
+): Effect.Effect<NameProof | NameAbsence, ProofFailed> =>
+  Effect.map(
+    evidenceOfWindow(light, name, wanted),
+    (found) => nameDocument(found, { name, network: light.params.network.chainName })
+  )
+
+/** `answers` decide what the node may deny. */
+export const makeNameProofs = (
+  answers: typeof NameAnswers.Service
+): Effect.Effect<NameProofs, never, Chain | NameDb | LightPart> =>
+  Effect.gen(function*() {
     const chain = yield* Chain
     const names = yield* NameDb
-    const answers = yield* NameAnswers
     const part = yield* LightPart
     const { params } = chain
 
-    const inWindow = (
-      { proofs, resolve }: LightNode,
-      name: Bytes,
-      wanted: WantedEvidence
-    ): Effect.Effect<NameEvidence, ProofFailed> =>
-      Effect.gen(function*() {
-        if (proofs.kept) return yield* proofs.prove(name, wanted)
-        // The whole chain will prove it.
-        if (!part.stays) return yield* new NamesIncomplete()
-        const height = (yield* resolve(name))?.record.height ?? (yield* answers.height)
-        return yield* unprovable(height, "unkept")
-      })
-
     const evidence = (name: Bytes, wanted: WantedEvidence): Effect.Effect<NameEvidence, ProofFailed> =>
-      Effect.scoped(
-        Effect.flatMap(part.hold, (light) =>
-          light === undefined ? evidenceInChain({ chain, names }, name, wanted) : inWindow(light, name, wanted))
-      )
+      Effect.scoped(Effect.flatMap(part.hold, (light) => {
+        if (light === undefined) return evidenceInChain({ chain, names }, name, wanted)
+        // The whole chain will prove it.
+        return light.proofs.kept || part.stays ? evidenceOfWindow(light, name, wanted) : new NamesIncomplete()
+      }))
 
     const denies = ({ operations: [newest], tip }: NameEvidence): boolean =>
       newest === undefined || isExpired(newest, tip.height, params)
@@ -59,5 +69,4 @@ export const makeNameProofs: Effect.Effect<NameProofs, never, Chain | NameDb | N
           (found) => nameDocument(found, { name, network: params.network.chainName })
         )
     }
-  }
-)
+  })

@@ -18,6 +18,7 @@ import { wantedNames } from "../client/findNames.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { NameClient } from "../client/NameClient.ts"
 import type { ChangeFilter, FindFilter, ListFilter, LiveFilter, ResolveOptions } from "../client/options.ts"
+import { orNotSynced, provingNames } from "../client/proveName.ts"
 import { isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord } from "../client/records.ts"
@@ -27,6 +28,7 @@ import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import * as LightNode from "../light/Light.ts"
 import { makeLightReport } from "../light/lightReport.ts"
+import { proofInWindow } from "../light/NameProofs.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { PeerManager } from "../network/PeerManager.ts"
@@ -164,12 +166,17 @@ const make = (requireProof: ProofLevel | undefined) =>
       requireProof
     } as const
     const freshness = Effect.map(report, freshnessOf)
+    const proveName = provingNames({
+      resolveName: names.resolveName,
+      prove: (name, wanted) => orNotSynced(proofInWindow(light, name, wanted), report)
+    })
     const resolveDomain = resolvingDomains({ resolveName: names.resolveName, freshness })
     yield* endWithScope(lifespan)
     const refused = Effect.suspend(() => new WalletDisabled({ reason: NEEDS_FULL }))
     return NameClient.of({
       mode: "embedded",
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      proveName: (name, options) => lifespan.during(proveName(name, options)),
       resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),

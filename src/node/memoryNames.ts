@@ -21,6 +21,7 @@ import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
 import type { ChangeFilter, LiveFilter, OperationOptions } from "../client/options.ts"
+import { provingNothing } from "../client/proveName.ts"
 import { notSynced, progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import { fixedPart, recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameChange, type NameRecord, OperationResult } from "../client/records.ts"
@@ -295,6 +296,7 @@ const make = (seeds: Readonly<Record<string, string>>) =>
       mode: "embedded",
       ...names,
       ...operations,
+      proveName: provingNothing(names.resolveName),
       resolveDomain: resolvingDomains({ resolveName: names.resolveName, freshness: freshnessNow }),
       changes: changesBy((filter) => lifespan.stream(changes(filter))),
       freshness: freshnessNow,

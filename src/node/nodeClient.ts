@@ -7,10 +7,12 @@ import { type ClientFailure, InternalError } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { changesBy } from "../client/liveChanges.ts"
 import { NameClient } from "../client/NameClient.ts"
+import { orNotSynced, provingNames } from "../client/proveName.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import { resolvingDomains } from "../client/resolveDomain.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { makeNameAnswers } from "../light/NameAnswers.ts"
+import { makeNameProofs } from "../light/NameProofs.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { completeNames } from "../names/completeNames.ts"
@@ -83,12 +85,18 @@ const make = ({ requireProof, wallet }: NodeClientOptions) =>
       lifespan,
       scope
     })
+    const proofs = yield* makeNameProofs(answers)
+    const proveName = provingNames({
+      resolveName: names.resolveName,
+      prove: (name, wanted) => orNotSynced(proofs.prove(name, wanted), reporter.report)
+    })
     const resolveDomain = resolvingDomains(names)
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",
       // Without `guard`: programs call it a hundred thousand times a second.
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      proveName: (name, options) => lifespan.during(proveName(name, options)),
       resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),

@@ -8,6 +8,7 @@ import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
 import { expiryPage } from "../web/events/expiryPage.ts"
 import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
+import { restProofs } from "../web/rest/restProofs.ts"
 import { restResolve } from "../web/rest/restResolve.ts"
 import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
@@ -30,6 +31,6 @@ export const pagesOfNode = ({ chain: { dataDir, network }, peers: { blocksOnly }
     const desk = rpc.webWallet
       ? [yield* makeDesk({ behindProxy: rpc.webWalletProxy, network, dataDir, ownName: rpc.listenAddr.host })]
       : []
-    const rest = rpc.rest ? [yield* restNames, yield* restFind, yield* restResolve] : []
+    const rest = rpc.rest ? [yield* restNames, yield* restFind, yield* restResolve, yield* restProofs] : []
     return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...desk]
   })

@@ -180,6 +180,7 @@ export const open = async (
   return {
     mode: client.mode,
     resolveName: (name, options) => run(client.resolveName(name, options ?? undefined), options?.signal),
+    proveName: (name, options) => run(client.proveName(name, options ?? undefined), options?.signal),
     resolveDomain,
     lookup: makeLookup((host, type) => resolveDomain(host, type)),
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),

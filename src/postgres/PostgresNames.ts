@@ -19,6 +19,7 @@ import { FOUND_AT_ONCE, pagesOfNames, wantedNames } from "../client/findNames.ts
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { NameClient } from "../client/NameClient.ts"
 import type { FindFilter, ListFilter, ResolveOptions } from "../client/options.ts"
+import { provingNothing } from "../client/proveName.ts"
 import { isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "../client/readiness.ts"
 import { recordAt } from "../client/record.ts"
 import { type Freshness, freshnessOf, type NameRecord, type OperationResult } from "../client/records.ts"
@@ -287,6 +288,7 @@ export const make = (
     return NameClient.of({
       mode: "postgres",
       resolveName: (name, options) => lifespan.during(resolveName(name, options)),
+      proveName: (name, options) => lifespan.during(provingNothing(resolveName)(name, options)),
       resolveDomain: (host, type, options) => lifespan.during(resolveDomain(host, type, options)),
       listNames: (filter) => lifespan.during(listNames(filter)),
       findNames: (filter) => lifespan.stream(findNames(filter)),

@@ -38,6 +38,7 @@ const STATUSES: Readonly<Record<SvcdError["_tag"], number>> = {
   NameUnavailable: 409,
   NotSynced: 503,
   OperationRejected: 422,
+  ProofUnavailable: 409,
   RegistrationFailed: 409,
   StorageCorrupted: 500,
   StorageUnavailable: 503,

@@ -1,5 +1,6 @@
 import type { ProofLevel } from "../../light/proof.ts"
 import type { SyncReport } from "../../light/syncReport.ts"
+import type { NameProof } from "../../verify/nameProof.ts"
 import type {
   ChangeFilter,
   ConfigOf,
@@ -8,6 +9,7 @@ import type {
   ListFilter,
   LiveChange,
   LiveFilter,
+  ProveOptions,
   ReadyOptions,
   RegisterOptions,
   ResolveOptions,
@@ -54,6 +56,8 @@ export interface PromiseClient extends AsyncDisposable {
   readonly mode: "daemon" | "embedded" | "postgres"
   /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
+  /** A proof of the current value of a name, which anyone can verify without a chain, as with `svcd/verify`. */
+  readonly proveName: (name: string, options?: (ProveOptions & CallOptions) | null) => Promise<NameProof>
   /**
    * The DNS records of a host below `.bit`, as svcd's own DNS server says them. The type is `A` by default. Needs no DNS
    * and no resolver. positional: public API

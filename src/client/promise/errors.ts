@@ -49,6 +49,10 @@ export type NameNotFound = InstanceType<typeof NameNotFound>
 export const NameExpired = plain(names.NameExpired)
 export type NameExpired = InstanceType<typeof NameExpired>
 
+/** The node knows the name, but does not store what a proof needs. */
+export const ProofUnavailable = plain(names.ProofUnavailable)
+export type ProofUnavailable = InstanceType<typeof ProofUnavailable>
+
 /** A reader of changes cannot continue from its cursor: it has to begin again. */
 export const CursorUnusable = plain(names.CursorUnusable)
 export type CursorUnusable = InstanceType<typeof CursorUnusable>
@@ -162,6 +166,7 @@ export type SvcdError =
   | NameUnavailable
   | NotSynced
   | OperationRejected
+  | ProofUnavailable
   | RegistrationFailed
   | StorageCorrupted
   | StorageUnavailable

@@ -23,6 +23,7 @@ const clientOf = (records: ReadonlyArray<NameRecord>) =>
         if (record === undefined) return new NameNotFound({ requested: name })
         return record.expired ? new NameExpired({ requested: name, updateHeight: 1 }) : Effect.succeed(record)
       },
+      proveName: unused,
       resolveDomain: unused,
       registerName: unused,
       updateName: unused,

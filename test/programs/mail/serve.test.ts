@@ -31,6 +31,7 @@ const client: typeof NameClient.Service = {
         asOf: { height: 120, synced: true, proof: "full" }
       })
       : Effect.dieMessage("a relay insists on a node that is synced"),
+  proveName: unused,
   resolveDomain: unused,
   registerName: unused,
   updateName: unused,

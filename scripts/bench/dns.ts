@@ -13,7 +13,7 @@ import { keptNames, nameOf, NAMES_PER_BLOCK } from "./nameDb.ts"
 /** Names that are asked over and over. */
 const HOT_NAMES = 20_000
 
-/** Names that nobody has, in each turn. */
+/** Names that nobody has, in each turn, and as many others for a process that has just started. */
 const MISSING = 20_000
 
 /** Pairs of turns, and the seconds of a turn of the hot set. */
@@ -47,20 +47,27 @@ interface Files {
   readonly hot: string
   readonly cold: string
   readonly missing: string
+  readonly otherMissing: string
 }
+
+const missingNames = (front: string): string =>
+  Array.from({ length: MISSING }, (_, i) => `${front}${(i * STEP) % MISSING}-none.bit A\n`).join("")
 
 const writeQuestions = (directory: string, names: number): Files => {
   const first = firstAlive(names)
   const alive = names - first
   const hosts = Array.from({ length: alive }, (_, i) => first + (i * STEP) % alive)
     .filter(isDomain).map((index) => `${labelOf(index)}.bit A\n`)
-  const files = { hot: join(directory, "hot"), cold: join(directory, "cold"), missing: join(directory, "missing") }
+  const files = {
+    hot: join(directory, "hot"),
+    cold: join(directory, "cold"),
+    missing: join(directory, "missing"),
+    otherMissing: join(directory, "other-missing")
+  }
   writeFileSync(files.hot, hosts.slice(0, HOT_NAMES).join(""))
   writeFileSync(files.cold, hosts.slice(HOT_NAMES).join(""))
-  writeFileSync(
-    files.missing,
-    Array.from({ length: MISSING }, (_, i) => `zz${(i * STEP) % MISSING}-none.bit A\n`).join("")
-  )
+  writeFileSync(files.missing, missingNames("zz"))
+  writeFileSync(files.otherMissing, missingNames("yy"))
   return files
 }
 
@@ -95,7 +102,8 @@ const bothKinds = async (
   }
 }
 
-const signedKinds = async (server: RunningServer, { hot, missing }: Files) => {
+const signedKinds = async (server: RunningServer, { hot, missing, otherMissing }: Files) => {
+  await load({ port: server.port, file: otherMissing, dnssec: true })
   const dnssecMissing = await measured(server, { file: missing, dnssec: true }, "NXDOMAIN")
   await load({ port: server.port, file: hot, dnssec: true })
   return {
@@ -118,14 +126,25 @@ const ratioOf = (
   figure: "perSecond" | "cpuSecondsPer100000"
 ): number => median(of.map((turn, i) => turn[figure] / (to[i]?.[figure] ?? Number.NaN)))
 
-/** The medians of both, and those of the ratios of their turns. */
-const compared = (own: ReadonlyArray<Turn>, nsd: ReadonlyArray<Turn>) =>
-  nsd.length === 0 ? { svcd: summary(own) } : {
-    svcd: summary(own),
+/** The turns of one kind of question. */
+interface Compared {
+  readonly own: ReadonlyArray<Turn>
+  readonly nsd: ReadonlyArray<Turn>
+  readonly floor: ReadonlyArray<Turn>
+}
+
+/** The medians of all, and those of the ratios of their turns. */
+const compared = ({ floor, nsd, own }: Compared) => ({
+  svcd: summary(own),
+  floor: summary(floor),
+  floorCpuToSvcdCpu: ratioOf({ of: floor, to: own }, "cpuSecondsPer100000"),
+  ...nsd.length === 0 ? {} : {
     nsd: summary(nsd),
     ratio: ratioOf({ of: own, to: nsd }, "perSecond"),
-    nsdCpuToSvcdCpu: ratioOf({ of: nsd, to: own }, "cpuSecondsPer100000")
+    nsdCpuToSvcdCpu: ratioOf({ of: nsd, to: own }, "cpuSecondsPer100000"),
+    nsdCpuToFloorCpu: ratioOf({ of: nsd, to: floor }, "cpuSecondsPer100000")
   }
+})
 
 const KINDS = ["hot", "cold", "dnssecCached", "dnssecMissing"] as const satisfies ReadonlyArray<Kind>
 
@@ -148,14 +167,16 @@ const ownTurn = async ({ files, names }: Contest): Promise<Readonly<Record<Kind,
 interface AllTurns {
   readonly own: Turns
   readonly nsd: Turns
-  readonly floor: ReadonlyArray<Turn>
+  readonly floor: Readonly<Record<"hot" | "cold", ReadonlyArray<Turn>>>
 }
 
-const floorTurn = async ({ hot }: Files): Promise<Turn> => {
-  const server = await startFloor()
+/** The floor of the hot set without names, and that of the cold set, which reads each name once. */
+const floorTurn = async (names: string | undefined, { cold, hot }: Files): Promise<Turn> => {
+  const server = await startFloor(names)
   try {
     await load({ port: server.port, file: hot })
-    return await measured(server, { file: hot, seconds: SECONDS }, "NOERROR")
+    const options = names === undefined ? { file: hot, seconds: SECONDS } : { file: cold }
+    return await measured(server, options, "NOERROR")
   } finally {
     await server.stop()
   }
@@ -164,10 +185,11 @@ const floorTurn = async ({ hot }: Files): Promise<Turn> => {
 const inTurns = async (contest: Contest): Promise<AllTurns> => {
   const own = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
   const nsd = { hot: [], cold: [], dnssecCached: [], dnssecMissing: [] } as Record<Kind, Array<Turn>>
-  const floor: Array<Turn> = []
+  const floor = { hot: new Array<Turn>(), cold: new Array<Turn>() }
   const turns = [
     async (): Promise<void> => {
-      floor.push(await floorTurn(contest.files))
+      floor.hot.push(await floorTurn(undefined, contest.files))
+      floor.cold.push(await floorTurn(contest.names, contest.files))
       const turn = await ownTurn(contest)
       for (const kind of KINDS) own[kind].push(turn[kind])
     },
@@ -191,6 +213,8 @@ const atHalf = async (
   const server = await startSvcd(names)
   const { port } = server
   try {
+    // Code that runs for the first time takes ten times as long.
+    await load({ port, file: files.otherMissing, dnssec: true })
     const missingAtHalf = await latencies({ port, file: files.missing, dnssec: true, rate: most.missing >> 1 })
     await load({ port, file: files.hot, dnssec: true })
     const rate = most.cached >> 1
@@ -224,9 +248,8 @@ export const benchDns = async ({ names: count }: { readonly names: number }): Pr
       what: "questions a second; processor seconds of the server for 100,000 of them",
       names: count,
       reference: nsd === undefined ? "NSD is not installed" : "NSD, server-count 1",
-      hot: compared(turns.own.hot, turns.nsd.hot),
-      floor: { what: "the hot set, one answer to all from node:dgram", ...summary(turns.floor) },
-      cold: compared(turns.own.cold, turns.nsd.cold),
+      hot: compared({ own: turns.own.hot, nsd: turns.nsd.hot, floor: turns.floor.hot }),
+      cold: compared({ own: turns.own.cold, nsd: turns.nsd.cold, floor: turns.floor.cold }),
       dnssecCached,
       dnssecMissing,
       halfLoadMilliseconds: await atHalf(contest, {

@@ -39,8 +39,9 @@ const startOwn = async (script: string, args: ReadonlyArray<string>): Promise<Ru
 /** svcd's DNS server over a names.db. */
 export const startSvcd = (names: string): Promise<RunningServer> => startOwn("./dnsServer.js", [names])
 
-/** The same answer to each question: what node:dgram costs. */
-export const startFloor = (): Promise<RunningServer> => startOwn("./dnsFloor.js", [])
+/** The same answer to each question: what node:dgram costs; with names, a read of each name besides. */
+export const startFloor = (names?: string): Promise<RunningServer> =>
+  startOwn("./dnsFloor.js", names === undefined ? [] : [names])
 
 /** The process and those below it. */
 const treeOf = (pid: number): ReadonlyArray<number> => {

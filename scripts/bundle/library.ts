@@ -49,6 +49,17 @@ const placed = (entries: ReadonlyArray<string>) => [
   ...THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
 ]
 
+/**
+ * Parts of `svcd/verify` that a bundler takes one by one: as entries of the library, which package.json does not export, they are in files
+ * of their own, and what an application does not import is left out as a whole.
+ */
+const PARTS = [
+  { in: compiled("dns/recordsOfValue"), out: "verify/records" },
+  { in: compiled("values/nostr"), out: "verify/identity" },
+  { in: compiled("verify/resolve"), out: "verify/resolve" },
+  { in: compiled("verify/verifyNameProof"), out: "verify/verifyNameProof" }
+]
+
 /** The entry that is a node. */
 const NODE = "node"
 
@@ -63,7 +74,7 @@ export const bundleLibrary = (build: string, isTyped: boolean): void => {
   const library = { banner: {}, sourcesContent: true, splitting: true }
   bundle(join(build, "lib"), {
     ...library,
-    entryPoints: placed(entriesIn("lib")),
+    entryPoints: [...placed(entriesIn("lib")), ...PARTS],
     external: [...shared()]
   })
   keepMapsOf(join(build, "lib"), entriesIn("lib").filter((entry) => entry !== NODE))

@@ -58,8 +58,12 @@ const rivalOf = ({ transaction: { inputs } }: WalletTx, model: ReplayModel): Riv
   return undefined
 }
 
-const spendsName = ({ spent }: WalletTx): boolean =>
-  spent.some((output) => output !== undefined && parseNameScript(output.script) !== undefined)
+/** Whether it spends the coin of a name, perhaps of another owner. */
+const spendsName = ({ spent, transaction }: WalletTx, { operations }: ModelState): boolean => {
+  if (spent.some((output) => output !== undefined && parseNameScript(output.script) !== undefined)) return true
+  const inputs = new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout)))
+  return operations.some((operation) => inputs.has(outpointOf(operation)))
+}
 
 const stateFault = (tx: WalletTx, model: ReplayModel): string | undefined => {
   const { state, transaction } = tx
@@ -73,7 +77,7 @@ const stateFault = (tx: WalletTx, model: ReplayModel): string | undefined => {
       }`
   }
   if (height !== undefined) return `${shown(tx)} is ${state.type}, the chain has it at height ${height}`
-  if (transaction.isCoinbase || spendsName(tx)) return undefined
+  if (transaction.isCoinbase || spendsName(tx, model.state)) return undefined
   const rival = rivalOf(tx, model)
   if (rival !== undefined && state.type !== "conflicted") {
     return `${shown(tx)} is ${state.type}, but ${displayHash(rival.txid)} spends its coin at height ${rival.height}`

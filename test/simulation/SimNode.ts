@@ -152,21 +152,24 @@ export class SimNode implements WorldNode {
     Deferred.unsafeDone(life.stop, Effect.void)
   })
 
-  readonly kill = Effect.sync(() => {
+  readonly kill = (power: boolean): Effect.Effect<void> => Effect.sync(() => this.killNow(power))
+
+  private killNow(power: boolean): void {
     const life = this.current
     if (life === undefined) return
-    this.note("is killed")
+    this.note(power ? "is killed" : "loses power")
     const before = this.directory
     this.copies++
     this.directory = this.place()
     cpSync(before, this.directory, { recursive: true })
     const { handles, machine, network } = this.around
-    network.kill(this.plan.host, true)
+    if (!power) machine.note(this.name, "lost", { what: machine.disk.cutPower(this.name, this.directory) })
+    network.kill(this.plan.host, power)
     machine.drop(life.part)
     this.end(life)
     handles.closeAll(life.part.group)
     rmSync(before, { recursive: true })
-  })
+  }
 
   /** Ends it with the world, without a copy. */
   discard(): void {

@@ -45,8 +45,11 @@ export interface WorldNode {
   readonly start: (options?: NodePlan["options"]) => Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
   /** Ends it as SIGTERM does. */
   readonly stop: Effect.Effect<void>
-  /** Ends it as SIGKILL does: its files stay as they are between two tasks, and nothing of it runs on. */
-  readonly kill: Effect.Effect<void>
+  /**
+   * Ends it as SIGKILL does: its files stay as they are between two tasks, and nothing of it runs on. Without power, they
+   * lose what was not synced, and others hear nothing of it until it starts again.
+   */
+  readonly kill: (power: boolean) => Effect.Effect<void>
 }
 
 export interface World {

@@ -44,6 +44,12 @@ export const textAt = (given: Arguments, key: string): string => {
   return value
 }
 
+export const booleanAt = (given: Arguments, key: string): boolean => {
+  const value = given[key]
+  if (typeof value !== "boolean") throw wrong(given, key)
+  return value
+}
+
 export const numberAt = (given: Arguments, key: string): number => {
   const value = given[key]
   if (typeof value !== "number") throw wrong(given, key)

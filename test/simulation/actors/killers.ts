@@ -1,7 +1,10 @@
 import * as Effect from "effect/Effect"
 import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
-import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
+import { between, booleanAt, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
+
+/** Chance that a node that is killed loses power with its machine. */
+const POWER_CUT = 0.4
 
 /** The longest time that a node is down, in milliseconds. */
 const DOWN = MINUTE
@@ -14,8 +17,8 @@ const again = (world: World, name: string, after: number) =>
   })
 
 /**
- * Kills nodes between any two tasks, or stops them as an operator does, and starts them again after 0 to 60 seconds;
- * sometimes the next kill comes while the node still opens its files. Must not leave a node down.
+ * Kills nodes between any two tasks, often with their machine's power, or stops them as an operator does, and starts them
+ * again after 0 to 60 seconds; sometimes the next kill comes while the node still opens its files. Must not leave a node down.
  */
 export const killers: Actor = {
   name: "killers",
@@ -25,15 +28,17 @@ export const killers: Actor = {
       const node = oneOf(random, nodes).name
       const down = chance(random, 0.3) ? 0 : between(random, [1, DOWN])
       const action = chance(random, 0.75) ? "kill" : "stop"
-      const first = { at, action, arguments: { node, down } }
+      const [power, powerAgain] = [!chance(random, POWER_CUT), !chance(random, POWER_CUT)]
+      const first = { at, action, arguments: { node, down, power } }
       if (!chance(random, 0.15)) return [first]
-      return [first, { at: at + down + between(random, [0, 2_000]), action: "kill", arguments: { node, down: 0 } }]
+      const second = { node, down: 0, power: powerAgain }
+      return [first, { at: at + down + between(random, [0, 2_000]), action: "kill", arguments: second }]
     }),
 
   act: (world) => ({
     kill: ({ arguments: given }) =>
       Effect.zipRight(
-        world.node(textAt(given, "node")).kill,
+        world.node(textAt(given, "node")).kill(booleanAt(given, "power")),
         again(world, textAt(given, "node"), numberAt(given, "down"))
       ),
     stop: ({ arguments: given }) =>

@@ -1,7 +1,10 @@
 import * as Either from "effect/Either"
-import { readlinkSync } from "node:fs"
+import { existsSync, fstatSync, readFileSync, readlinkSync } from "node:fs"
+import { relative } from "node:path"
 import { type Disk, type DiskCall, systemDisk } from "../../../src/base/disk.ts"
 import { exponential, type Random } from "../../../src/base/random.ts"
+import { Unsynced } from "./Unsynced.ts"
+import { cutLogs, type LogState, logState } from "./writeAheadLog.ts"
 
 /** The disks of all nodes: real files, whose work takes virtual time and fails when the plan says so. */
 
@@ -22,7 +25,11 @@ export interface SimDiskOptions {
 }
 
 /** The node whose file this is: its directory has its name, and the number of its copies. */
-const OWNER = /\/svcd-(?:world|template)-[^/]+\/([^/]+?)-\d+(?:\/|$)/
+const OWNER = /^(.*\/svcd-(?:world|template)-[^/]+\/([^/]+?)-\d+)(?:\/|$)/
+
+/** Where the next write without a position goes (proc(5), `fdinfo`). */
+const positionOf = (descriptor: number): number =>
+  Number(/^pos:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1] ?? 0)
 
 const pathOf = (on: number | string): string => typeof on === "number" ? readlinkSync(`/proc/self/fd/${on}`) : on
 
@@ -32,6 +39,9 @@ export class SimDisk implements Disk {
   private readonly options: SimDiskOptions
   private readonly faults = new Map<string, Set<DiskFault>>()
   private readonly harmed = new Set<string>()
+  private readonly unsynced = new Map<string, Unsynced>()
+  /** The last synced state of a database's log, by node and path. */
+  private readonly durable = new Map<string, LogState>()
 
   constructor(options: SimDiskOptions) {
     this.options = options
@@ -59,15 +69,68 @@ export class SimDisk implements Disk {
 
   readonly write: Disk["write"] = (descriptor, bytes, position) => {
     this.check(descriptor, "write")
+    this.recordWrite(descriptor, bytes.length, position)
     return systemDisk.write(descriptor, bytes, position)
   }
 
-  /** A sync has no effect here: no power cut is simulated. Only work on the thread pool takes virtual time. */
-  readonly sync: Disk["sync"] = (descriptor) => this.check(descriptor, "fsync")
+  /** What a power cut leaves. Only work on the thread pool takes virtual time. */
+  readonly sync: Disk["sync"] = (descriptor) => {
+    this.check(descriptor, "fsync")
+    const place = this.placeOf(pathOf(descriptor))
+    if (place !== undefined) this.recordOf(place.node).synced(place.path)
+  }
 
-  readonly truncate: Disk["truncate"] = systemDisk.truncate
+  readonly truncate: Disk["truncate"] = (descriptor, to) => {
+    const { size } = fstatSync(descriptor)
+    this.recordWrite(descriptor, Math.max(0, size - to.size), to.size)
+    systemDisk.truncate(descriptor, to)
+  }
 
-  readonly rename: Disk["rename"] = systemDisk.rename
+  readonly rename: Disk["rename"] = (from, to) => {
+    const [before, after] = [this.placeOf(from), this.placeOf(to)]
+    if (before !== undefined && after !== undefined) {
+      const old = existsSync(to) ? readFileSync(to) : undefined
+      this.recordOf(after.node).renaming({ from: before.path, to: after.path, old })
+    }
+    systemDisk.rename(from, to)
+  }
+
+  /** A connection to a database has synced its log, with all that was written before. */
+  logSynced(database: string): void {
+    const [place, state] = [this.placeOf(database), logState(database)]
+    if (place !== undefined && state !== undefined) this.durable.set(`${place.node} ${place.path}`, state)
+  }
+
+  /** The node's machine loses power: its files, in this copy, lose what was not synced. Returns it in words. */
+  cutPower(node: string, directory: string): string {
+    const { random } = this.options
+    const durable = (database: string, salt: string): number => {
+      const state = this.durable.get(`${node} ${database}`)
+      return state?.salt === salt ? state.frames : 0
+    }
+    const lost = [this.recordOf(node).cut(directory, random), cutLogs(directory, random, durable)]
+    return lost.filter((each) => each.length > 0).join("; ")
+  }
+
+  private recordOf(node: string): Unsynced {
+    const known = this.unsynced.get(node) ?? new Unsynced()
+    this.unsynced.set(node, known)
+    return known
+  }
+
+  private placeOf(path: string): { readonly node: string; readonly path: string } | undefined {
+    const found = OWNER.exec(path)
+    const [, directory, node] = found ?? []
+    return directory === undefined || node === undefined ? undefined : { node, path: relative(directory, path) || "." }
+  }
+
+  private recordWrite(descriptor: number, length: number, position: number | null): void {
+    const place = this.placeOf(pathOf(descriptor))
+    if (place === undefined) return
+    const { size } = fstatSync(descriptor)
+    const at = position ?? positionOf(descriptor)
+    this.recordOf(place.node).writing(place.path, { descriptor, at, length, size })
+  }
 
   /** Done at once, and reported later. */
   readonly aside = <A>({ now, on }: DiskCall<A>): Promise<A> => {
@@ -89,7 +152,7 @@ export class SimDisk implements Disk {
   }
 
   private ownerOf(on: number | string | undefined): string {
-    return (on === undefined ? undefined : OWNER.exec(pathOf(on))?.[1]) ?? this.options.running()
+    return (on === undefined ? undefined : this.placeOf(pathOf(on))?.node) ?? this.options.running()
   }
 
   private has(node: string, fault: DiskFault): boolean {

@@ -20,7 +20,10 @@ interface Open {
 const load = createRequire(import.meta.url)
 
 /** Records what the running part opens. A database counts from its first pragma on: each opening has one. */
-export const recordHandles = (current: () => Group): Handles => {
+export const recordHandles = (
+  current: () => Group,
+  logSynced: (database: string) => void = () => {}
+): Handles => {
   const all = new Map<Group, Open>()
   const of = (group: Group): Open => {
     const open = all.get(group) ?? { databases: new Set(), descriptors: new Set() }
@@ -35,7 +38,10 @@ export const recordHandles = (current: () => Group): Handles => {
   }
   const restoreDatabase = replaced(BetterSqlite3.prototype, {
     pragma(this: Database, ...values: Parameters<Database["pragma"]>): unknown {
-      of(current()).databases.add(this)
+      const { databases } = of(current())
+      // What follows a write in full mode (`IndexStore.sync`).
+      if (databases.has(this) && values[0] === "synchronous = NORMAL") logSynced(this.name)
+      databases.add(this)
       return pragma.apply(this, values)
     }
   })

@@ -6,6 +6,7 @@ import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
 import { expiryPage } from "../web/events/expiryPage.ts"
+import { nostrGateway, nostrStarting } from "../web/rest/nostrGateway.ts"
 import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { restProofs } from "../web/rest/restProofs.ts"
@@ -14,23 +15,25 @@ import { makeStatusPage, startingPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener, as configured. */
 
-type Wanted = Pick<Settings, "chain" | "peers" | "rpc">
+type Wanted = Pick<Settings, "chain" | "dns" | "peers" | "rpc">
 
-export const layer = ({ rpc }: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
+export const layer = ({ dns, rpc }: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
   Layer.unwrapEffect(Effect.map(Lifecycle, ({ phase }) =>
     Pages.layerFrom([
       ...(rpc.statusPage ? [startingPage] : []),
       ...(rpc.webWallet ? [deskStarting] : []),
       eventsStarting(phase),
-      ...(rpc.rest ? [restStarting(phase)] : [])
+      ...(rpc.rest ? [restStarting(phase)] : []),
+      ...(dns.suffixes.length > 0 ? [nostrStarting] : [])
     ])))
 
-export const pagesOfNode = ({ chain: { dataDir, network }, peers: { blocksOnly }, rpc }: Wanted) =>
+export const pagesOfNode = ({ chain: { dataDir, network }, dns, peers: { blocksOnly }, rpc }: Wanted) =>
   Effect.gen(function*() {
     const status = rpc.statusPage ? [yield* makeStatusPage({ blocksOnly, desk: rpc.webWallet })] : []
     const desk = rpc.webWallet
       ? [yield* makeDesk({ behindProxy: rpc.webWalletProxy, network, dataDir, ownName: rpc.listenAddr.host })]
       : []
     const rest = rpc.rest ? [yield* restNames, yield* restFind, yield* restResolve, yield* restProofs] : []
-    return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...desk]
+    const nostr = dns.suffixes.length > 0 ? [yield* nostrGateway(dns)] : []
+    return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...nostr, ...desk]
   })

@@ -9,7 +9,7 @@ import { listContents } from "./package/sbom.mjs"
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
 
 listContents({
-  bundles: ["bin", "lib", "promise", "native/secp256k1"],
+  bundles: ["bin", "lib", "promise", "verify", "native/secp256k1"],
   file: join(PROJECT, "build/sbom.cdx.json"),
   packages: Object.keys({ ...dependencies, ...peerDependencies })
 })

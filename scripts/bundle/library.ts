@@ -43,15 +43,12 @@ const keepMapsOf = (folder: string, entries: ReadonlyArray<string>): void => {
   }
 }
 
-/** Entries and threads as esbuild takes them: entries keep their folder, threads are beside the library. */
-const placed = (entries: ReadonlyArray<string>) => [
-  ...entries.map((entry) => ({ in: compiled(entry), out: entry })),
-  ...THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
-]
+/** Entries as esbuild takes them. They keep their folder. */
+const placed = (entries: ReadonlyArray<string>) => entries.map((entry) => ({ in: compiled(entry), out: entry }))
 
 /**
- * Parts of `svcd/verify` that a bundler takes one by one: as entries of the library, which package.json does not export, they are in files
- * of their own, and what an application does not import is left out as a whole.
+ * Parts of `svcd/verify` that a bundler takes one by one: as entries, which package.json does not export, they are in files of their
+ * own, and what an application does not import is left out as a whole.
  */
 const PARTS = [
   { in: compiled("dns/recordsOfValue"), out: "verify/records" },
@@ -69,25 +66,32 @@ const NODE = "node"
  * application: it has its own inside.
  */
 export const bundleLibrary = (build: string, isTyped: boolean): void => {
-  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
+  for (const name of ["lib", "promise", "verify", "native"]) rmSync(join(build, name), { force: true, recursive: true })
+  const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
   // What is imported at once runs in a browser too, where the module of the banner does not exist.
-  const library = { banner: {}, sourcesContent: true, splitting: true }
+  const library = { banner: {}, entryNames: "[dir]/[name]", sourcesContent: true, splitting: true }
   bundle(join(build, "lib"), {
     ...library,
-    entryPoints: [...placed(entriesIn("lib")), ...PARTS],
+    entryPoints: [...placed(entriesIn("lib")), ...threads],
     external: [...shared()]
   })
   keepMapsOf(join(build, "lib"), entriesIn("lib").filter((entry) => entry !== NODE))
   bundle(join(build, "promise"), {
     ...library,
-    entryPoints: placed(entriesIn("promise")),
+    entryPoints: [...placed(entriesIn("promise")), ...threads],
     minifySyntax: true,
     minifyWhitespace: true,
     external: shared().filter((name) => !isOfEffect(name))
   })
+  // By itself: in files that it shares with a node, a verifier would be twice as large.
+  bundle(join(build, "verify"), {
+    ...library,
+    entryPoints: [...placed(entriesIn("verify")), ...PARTS],
+    external: [...shared()]
+  })
   if (!isTyped) return
   copyDeclarations({
-    entries: [...entriesIn("lib"), ...entriesIn("promise")],
+    entries: [...entriesIn("lib"), ...entriesIn("promise"), ...entriesIn("verify")],
     source: fileURLToPath(new URL("../../src", import.meta.url)),
     target: join(build, "types")
   })

@@ -78,7 +78,7 @@ const bundleOf = (contents: string): Uint8Array => {
 
 describe("svcd/verify in a browser", () => {
   it("is small in a bundle of an application", () => {
-    const library = (entry: string) => JSON.stringify(join(PACKAGE, `build/lib/${entry}.js`))
+    const library = (entry: string) => JSON.stringify(join(PACKAGE, `build/verify/${entry}.js`))
     const alone = bundleOf(`export { verifyNameProof } from ${library("verify")}`)
     assert.isAtMost(gzipSync(alone).length, 16_000)
     const signed = bundleOf(

@@ -128,7 +128,8 @@ export const OPTIONS = {
       default: "1"
     }),
     rest: oneOption(Kind.onOffKind, "rpc.rest", {
-      description: "serve GET /rest/name/, /rest/names.json and /rest/resolve/, read-only and without credentials"
+      description:
+        "serve GET /rest/name/, /rest/name-proof/, /rest/names.json and /rest/resolve/, read-only and without credentials"
     })
   }),
 

@@ -77,7 +77,7 @@ export const nostrGateway = (
       return answers.ask(question, ({ value }) => value === undefined)
     }
 
-    const answerTo = (name: string, local: string): Effect.Effect<PageAnswer> =>
+    const answerTo = ({ local, name }: { readonly name: string; readonly local: string }): Effect.Effect<PageAnswer> =>
       valueOf(name).pipe(
         Effect.map(({ proof, value }) => {
           if (!isProved({ proof }, requireProof)) return UNAVAILABLE
@@ -103,7 +103,7 @@ export const nostrGateway = (
         const local = query.get("name") ?? ""
         if (!LOCAL.test(local)) return Effect.succeed(json(400, { error: "write ?name= and the part before the @" }))
         const name = nameOfHost(host, suffixes)
-        return name === undefined ? Effect.succeed(ABSENT) : answerTo(name, local)
+        return name === undefined ? Effect.succeed(ABSENT) : answerTo({ name, local })
       }
     }
   })

@@ -1,20 +1,14 @@
-import { type Bytes, concat, displayHash, fromHex, toHex } from "../protocol/bytes.ts"
-import { sha256 } from "../protocol/hash.ts"
+import { type Bytes, displayHash, EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
 import { Header, HEADER_SIZE } from "../protocol/header.ts"
 import type { Height } from "../protocol/keys.ts"
-import { parseNameScript } from "../protocol/nameOperation.ts"
+import { nameIndexHash, parseNameScript } from "../protocol/nameOperation.ts"
 import { DecodeError } from "../protocol/Reader.ts"
-import { Op, pushData } from "../protocol/script.ts"
 import { decodeTransaction } from "../protocol/transaction.ts"
 import { ElectrumFailure, type ElectrumLimits, type ElectrumSession, openElectrum } from "./electrumSession.ts"
 import { NAME_PROOF, type NameProof, type NameProofOperation } from "./nameProof.ts"
 
-/** The hash by which Electrum's servers index a name: of a NAME_UPDATE with an empty value that nobody can spend. */
-export const nameScriptHash = (name: Bytes): string => {
-  const drops = Uint8Array.of(Op.OP_2DROP, Op.OP_DROP, Op.OP_RETURN)
-  const script = concat(Uint8Array.of(Op.OP_3), pushData(name), pushData(new Uint8Array(0)), drops)
-  return displayHash(sha256(script))
-}
+/** As clients of Electrum's servers write it. */
+export const nameScriptHash = (name: Bytes): string => displayHash(nameIndexHash(name))
 
 export interface ElectrumQuestion extends ElectrumLimits {
   readonly name: Bytes
@@ -95,7 +89,7 @@ const coinbaseAt = async (session: ElectrumSession, height: Height): Promise<Pic
 
 /** The output that sets the name. The proof tells whether there is one. */
 const outputOf = (tx: string): number => {
-  const { outputs } = decodeTransaction(fromHex(tx) ?? new Uint8Array(0))
+  const { outputs } = decodeTransaction(fromHex(tx) ?? EMPTY)
   return Math.max(0, outputs.findIndex(({ script }) => parseNameScript(script) !== undefined))
 }
 

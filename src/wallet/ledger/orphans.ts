@@ -2,11 +2,15 @@ import { txidOf } from "../../protocol/keys.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 
-/** Whether it depends on a block reward that a reorg orphaned: such a transaction can never be valid again. */
-export const spendsOrphan = (ledger: Pick<Ledger, "entry">, entry: LedgerEntry): boolean => {
+/**
+ * Whether it depends on a block reward that a reorg orphaned, or on the coin of a name that expired: such a transaction
+ * can never be valid again, unless the chain returns.
+ */
+export const isLost = (ledger: Pick<Ledger, "entry" | "spendsExpired">, entry: LedgerEntry): boolean => {
   const ancestors = new Set([entry])
-  for (const { inputs } of ancestors) {
-    for (const input of inputs) {
+  for (const ancestor of ancestors) {
+    if (ledger.spendsExpired(ancestor)) return true
+    for (const input of ancestor.inputs) {
       const parent = ledger.entry(txidOf(input))
       if (parent === undefined || parent.block !== undefined) continue
       if (parent.coinbase) return true
@@ -32,7 +36,7 @@ export const dependentsOf = (
 export const lateUpdates = (
   ledger: Pick<Ledger, "spendsExpired" | "unconfirmed" | "withDescendants">
 ): ReadonlyArray<LedgerEntry> => {
-  const late = ledger.unconfirmed().filter((entry) => waits(entry) && ledger.spendsExpired(entry))
+  const late = ledger.unconfirmed().filter((entry) => entry.state.type === "inactive" && ledger.spendsExpired(entry))
   return dependentsOf(ledger, late).filter(waits)
 }
 

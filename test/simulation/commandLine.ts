@@ -5,16 +5,18 @@ import type { WorldNumber } from "./plan.ts"
 
 export const USAGE = `usage: npm run simulate -- [--world 1|2] --seed N [--hours H] [--trace] [--double] [--shrink]
        npm run simulate -- [--world 1|2] --runs N | --minutes M [--from N] [--step N] [--hours H] [--double] [--first]
+             [--jobs N]
        npm run simulate -- --seeds FILE [--runs N | --minutes M] [--hours H] …
        npm run simulate -- --plan sim-N.ndjson [--trace] [--shrink]
-       npm run simulate -- --planted [--only NAME]… [--runs N] [--from N] [--world 1|2] [--hours H] [--keep]
+       npm run simulate -- --planted [--only NAME]… [--runs N] [--from N] [--world 1|2] [--hours H] [--keep] [--write]
 
 Runs worlds of whole nodes in virtual time, each from one number. A seed that fails prints its last events and how to
 run it again, and writes its plan and events to sim-N.ndjson. --trace shows all events. --double runs each seed twice,
-and compares. --first ends with the first seed that fails. --seeds runs those of a file before the others. --hours ends
-the faults after so many virtual hours, if that is before the end of the plan. --shrink leaves out steps of a failing plan while it fails in the
-same way, and writes sim-N.small.ndjson. --planted looks for bugs that it plants in copies of the build; --keep keeps the
-copies, in build/planted. --template DIRECTORY begins with the files of nodes that another process made.`
+and compares. --first ends with the first seed that fails. --jobs runs N seeds at a time. --seeds runs those of a file
+before the others. --hours ends the faults after so many virtual hours, if that is before the end of the plan. --shrink
+leaves out steps of a failing plan while it fails in the same way, and writes sim-N.small.ndjson. --planted looks for
+bugs that it plants in copies of the build; --keep keeps the copies, in build/planted, and --write puts the results into
+docs/testing.md. --template DIRECTORY begins with the files of nodes that another process made.`
 
 export interface CommandLine {
   readonly plan: string | undefined
@@ -26,6 +28,8 @@ export interface CommandLine {
   readonly runs: number | undefined
   readonly from: number
   readonly step: number
+  /** Runs at the same time, each in a process of its own. */
+  readonly jobs: number
   readonly minutes: number | undefined
   readonly hours: number | undefined
   readonly template: string | undefined
@@ -36,6 +40,8 @@ export interface CommandLine {
   readonly shrink: boolean
   readonly planted: boolean
   readonly keep: boolean
+  /** Whether docs/testing.md gets the results on planted bugs. */
+  readonly write: boolean
 }
 
 const WHOLE = /^\d{1,15}$/
@@ -71,10 +77,12 @@ export const readCommandLine = (given: ReadonlyArray<string>): CommandLine => {
       shrink: { type: "boolean", default: false },
       planted: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
       only: { type: "string", multiple: true, default: [] },
       runs: { type: "string" },
       from: { type: "string" },
       step: { type: "string" },
+      jobs: { type: "string" },
       minutes: { type: "string" },
       hours: { type: "string" },
       template: { type: "string" },
@@ -95,6 +103,7 @@ export const readCommandLine = (given: ReadonlyArray<string>): CommandLine => {
     runs: wholeOf("runs", runs),
     from: wholeOf("from", from) ?? 1,
     step: wholeOf("step", step) ?? 1,
+    jobs: Math.max(1, wholeOf("jobs", values.jobs) ?? 1),
     minutes: amountOf("minutes", minutes),
     hours: amountOf("hours", hours),
     template,
@@ -104,6 +113,7 @@ export const readCommandLine = (given: ReadonlyArray<string>): CommandLine => {
     first,
     shrink,
     planted,
-    keep
+    keep,
+    write: values.write
   }
 }

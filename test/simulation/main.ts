@@ -65,12 +65,17 @@ const runAll = async (): Promise<void> => {
   const work: Work = { place: PLACE, templateOf, trace, double, shrink, file, print }
   const until = performance.now() + 60_000 * (given.minutes ?? Infinity)
   const results: Array<Result> = []
-  for (const plan of plans()) {
-    if (performance.now() >= until) break
-    const result = await runSeed(plan, work)
-    results.push({ ...result, last: [] })
-    if (first && result.failure !== undefined) break
+  const all = plans()
+  let isOver = false
+  const take = async (): Promise<void> => {
+    for (let next = all.next(); next.done !== true; next = all.next()) {
+      if (isOver || performance.now() >= until) return
+      const result = await runSeed(next.value, work)
+      results.push({ ...result, last: [] })
+      if (first && result.failure !== undefined) isOver = true
+    }
   }
+  await Promise.all(Array.from({ length: given.jobs }, take))
   const failed = results.filter(({ failure }) => failure !== undefined).length
   if (results.length > 0) print(figures(results))
   print(`${results.length - failed} passed, ${failed} failed`)

@@ -34,15 +34,22 @@ const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
 
 const ONE_RUN = fileURLToPath(new URL(`./oneRun${extname(import.meta.url)}`, import.meta.url))
 
-/** Its status, or the signal that ended it. */
-const ended = (file: string): Promise<number | string> =>
+/** Characters of what a run wrote to its standard error that are kept. */
+const KEPT = 2_000
+
+/** Its status, or the signal that ended it, with the end of what it wrote to its standard error. */
+const ended = (file: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...process.execArgv, ONE_RUN, file], {
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", "inherit", "pipe"],
       env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
     })
+    let errors = ""
+    child.stderr.on("data", (text: Buffer) => {
+      errors = `${errors}${text.toString("utf8")}`.slice(-KEPT)
+    })
     child.on("error", reject)
-    child.on("close", (status, signal) => resolve(status ?? signal ?? ""))
+    child.on("close", (status, signal) => resolve(`${status ?? signal}: ${errors}`))
   })
 
 /** Each run has a process of its own: what a run leaves in memory would change the order of the next one. */

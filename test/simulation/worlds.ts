@@ -112,9 +112,13 @@ export const drawPlan = (seed: number, world: WorldNumber): Plan => {
   }
 }
 
-/** The plan without what comes after its first hours with faults; the world then heals for half of them. */
+/** The shortest time in which any world heals. */
+const LEAST_HEALING = 12 * MINUTE
+
+/** The plan without what comes after its first hours with faults; the world then heals for half of them, or a while. */
 export const firstHours = (plan: Plan, hours: number): Plan => {
   const until = HOUR * hours
   if (until >= plan.until) return plan
-  return { ...plan, until, healing: until / 2, steps: plan.steps.filter(({ at }) => at < until) }
+  const healing = Math.min(plan.healing, Math.max(LEAST_HEALING, until / 2))
+  return { ...plan, until, healing, steps: plan.steps.filter(({ at }) => at < until) }
 }

@@ -74,8 +74,8 @@ const chain: ReadonlyArray<PlantedBug> = [
   }),
   bug("told-before-stored", "followers learn of blocks that are not stored", {
     file: "chain/write/ChainWriter.ts",
-    find: "        if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))",
-    put: "        if (!imported) yield* catchUp.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(flush))"
+    find: "    const tellStored = flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))",
+    put: "    const tellStored = catchUp.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(flush))"
   }),
   bug("lost-flight", "blocks asked of a peer that leaves are asked of no other peer", {
     file: "network/sync/BlockDownload.ts",
@@ -237,8 +237,8 @@ const reverted: ReadonlyArray<PlantedBug> = [
     put: ""
   }, {
     file: "wallet/payments/commit.ts",
-    find: "{ type: \"inactive\", abandoned: spendsOrphan(ledger, entry) }",
-    put: "{ type: \"inactive\", abandoned: false && spendsOrphan(ledger, entry) }"
+    find: "{ type: \"inactive\", abandoned: isLost(ledger, entry) }",
+    put: "{ type: \"inactive\", abandoned: false && isLost(ledger, entry) }"
   }),
   past("displaced-payment", "a payment that the mempool has another one for keeps its coins", {
     file: "wallet/ledger/LedgerEntry.ts",

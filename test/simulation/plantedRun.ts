@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -7,6 +7,7 @@ import { PROPERTIES } from "./holds/all.ts"
 import type { WorldNumber } from "./plan.ts"
 import { PLANTED, type PlantedBug } from "./planted.ts"
 import { plant } from "./plantedBuild.ts"
+import { type PlantedRow, withRows } from "./plantedTable.ts"
 
 /** Counts the seeds until a property finds each planted bug. */
 
@@ -26,6 +27,8 @@ export interface PlantedOptions {
   readonly templateOf: (world: WorldNumber) => Promise<string>
   /** Whether to keep the builds with bugs. */
   readonly keep: boolean
+  /** Whether to write the results to docs/testing.md. */
+  readonly write: boolean
   readonly print: (line: string) => void
 }
 
@@ -125,6 +128,11 @@ const row = ({ name, past }: PlantedBug, result: Search): string =>
   [name.padEnd(22), `${result.seeds}`.padStart(5), past === true ? "past" : "    ", endOf(result), result.file ?? ""]
     .join("  ").trimEnd()
 
+const writeRows = (root: string, rows: ReadonlyArray<PlantedRow>): void => {
+  const file = join(root, "docs", "testing.md")
+  writeFileSync(file, withRows(readFileSync(file, "utf8"), { order: PLANTED.map(({ name }) => name), rows }))
+}
+
 /** Prints a line for each bug, then how many were found. Returns whether all were. */
 export const findPlanted = async (options: PlantedOptions): Promise<boolean> => {
   const { keep, only, print, root } = options
@@ -132,6 +140,7 @@ export const findPlanted = async (options: PlantedOptions): Promise<boolean> => 
   const unknown = only.filter((name) => !PLANTED.some((bug) => bug.name === name))
   if (unknown.length > 0) throw new Error(`no planted bug has the name ${unknown.join(", ")}`)
   const found: Array<PlantedBug> = []
+  const rows: Array<PlantedRow> = []
   for (const bug of bugs) {
     const place = plant(root, bug)
     const cwd = mkdtempSync(join(tmpdir(), `svcd-planted-${bug.name}-`))
@@ -140,6 +149,9 @@ export const findPlanted = async (options: PlantedOptions): Promise<boolean> => 
     if (result.file === undefined) rmSync(cwd, { recursive: true })
     print(row(bug, result))
     if (isFinding(result)) found.push(bug)
+    const { past = false } = bug
+    rows.push({ name: bug.name, past, seeds: result.seeds, found: isFinding(result) ? result.ended : undefined })
+    if (options.write) writeRows(root, rows)
   }
   const old = bugs.filter(({ past }) => past === true)
   const oldFound = found.filter(({ past }) => past === true)

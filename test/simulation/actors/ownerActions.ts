@@ -111,6 +111,25 @@ const sweep = (world: World, node: string) =>
       acknowledged(world, { node, what: "sweep", txid })
     }))
 
+/** Blocks of a reward of which the last may not spend it yet (COINBASE_MATURITY). */
+const YOUNG = 99
+
+/** Spends a block reward that the next block may not spend, by a block: the node must refuse it. */
+const hurry = (world: World, node: string) =>
+  withWallet(world, node, ({ keys, ledger, payments, rules }) =>
+    Effect.gen(function*() {
+      const next = ledger.lastBlock().height + 1
+      const young = ledger.coins().find(({ coinbase, height }) => coinbase && height === next - YOUNG)
+      if (young === undefined) return
+      const { script } = yield* keys.newAddress({ type: rules.addressType, label: "hurried" })
+      yield* payments.pay({
+        inputs: [{ outpoint: young.outpoint }],
+        addInputs: false,
+        outputs: [{ script, value: young.output.value }],
+        subtractFeeFrom: [0]
+      })
+    }))
+
 /** Replaces an own transaction that waits for a block. */
 const bump = (world: World, node: string, { random }: Act) =>
   withWallet(world, node, ({ ledger, payments }) => {
@@ -191,6 +210,7 @@ const ACTIONS = {
   transfer,
   pay: byArguments(pay),
   sweep,
+  hurry,
   cancel: byArguments(cancel),
   renewal: byArguments(setRenewal),
   lock: byArguments(lock),

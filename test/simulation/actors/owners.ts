@@ -38,6 +38,7 @@ const WISHED: Readonly<Record<Wish, Drawn>> = {
   renewal: (random) => ({ name: anyName(random), on: chance(random, 0.7) }),
   lock: (random) => ({ seconds: between(random, [1, 1_800]), renewalsOnly: chance(random, 0.4) }),
   sweep: NONE,
+  hurry: NONE,
   renew: NONE,
   bump: NONE,
   abandon: NONE,
@@ -50,6 +51,7 @@ const WEIGHTS: Readonly<Record<Wish, number>> = {
   transfer: 3,
   pay: 5,
   sweep: 2,
+  hurry: 3,
   bump: 4,
   renew: 1,
   renewal: 2,
@@ -61,7 +63,7 @@ const WEIGHTS: Readonly<Record<Wish, number>> = {
 
 /**
  * Owners at each node register names that others want too, update, transfer and renew them, pay each other, join all of
- * their coins, bump fees, cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
+ * their coins, spend rewards too early, bump fees, cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
  * wallets.
  */
 export const owners: Actor = {

@@ -3,8 +3,11 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
-import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
+import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
+
+/** Blocks. Only the last of them orphan rewards that were spent. */
+const DEPTHS = { few: [1, 6], many: [7, 40], rewards: [101, 112] } as const
 
 /** Takes back the last blocks at a node, and mines a longer branch there. */
 const overtake = (world: World, node: string, { ahead, depth }: { readonly depth: number; readonly ahead: number }) =>
@@ -26,8 +29,8 @@ const overtake = (world: World, node: string, { ahead, depth }: { readonly depth
   })
 
 /**
- * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, mines one to three more than these,
- * and allows the old branch again. Must not leave a block invalid at a node that lives, nor ask for more than it has.
+ * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and rarely more than a block reward
+ * takes to mature, mines one to three more than these, and allows the old branch again. Must not leave a block invalid at a node that lives, nor ask for more than it has.
  */
 export const reorganizers: Actor = {
   name: "reorganizers",
@@ -38,7 +41,7 @@ export const reorganizers: Actor = {
       action: "overtake",
       arguments: {
         node: oneOf(random, whole).name,
-        depth: chance(random, 0.7) ? between(random, [1, 6]) : between(random, [7, 40]),
+        depth: between(random, DEPTHS[weighted(random, { few: 65, many: 32, rewards: 3 })]),
         ahead: between(random, [1, 3])
       }
     })),

@@ -237,8 +237,8 @@ const reverted: ReadonlyArray<PlantedBug> = [
     put: ""
   }, {
     file: "wallet/payments/commit.ts",
-    find: "{ type: \"inactive\", abandoned: isLost(ledger, entry) }",
-    put: "{ type: \"inactive\", abandoned: false && isLost(ledger, entry) }"
+    find: "{ type: \"inactive\", abandoned: dependsOnLost(ledger, entry) }",
+    put: "{ type: \"inactive\", abandoned: false && dependsOnLost(ledger, entry) }"
   }),
   past("displaced-payment", "a payment that the mempool has another one for keeps its coins", {
     file: "wallet/ledger/LedgerEntry.ts",

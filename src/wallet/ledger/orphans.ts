@@ -6,7 +6,7 @@ import type { LedgerEntry } from "./LedgerEntry.ts"
  * Whether it depends on a block reward that a reorg orphaned, or on the coin of a name that expired: such a transaction
  * can never be valid again, unless the chain returns.
  */
-export const isLost = (ledger: Pick<Ledger, "entry" | "spendsExpired">, entry: LedgerEntry): boolean => {
+export const dependsOnLost = (ledger: Pick<Ledger, "entry" | "spendsExpired">, entry: LedgerEntry): boolean => {
   const ancestors = new Set([entry])
   for (const ancestor of ancestors) {
     if (ledger.spendsExpired(ancestor)) return true

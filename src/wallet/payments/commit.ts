@@ -10,7 +10,7 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
-import { isLost } from "../ledger/orphans.ts"
+import { dependsOnLost } from "../ledger/orphans.ts"
 import { markUsed } from "../ledger/scanBlocks.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
@@ -19,7 +19,7 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
   const entry = ledger.entry(txid)
   const inPool = mempool.get(txid) !== undefined
   if (entry === undefined || entry.block !== undefined || entry.pooled === inPool) return
-  ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: isLost(ledger, entry) })
+  ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: dependsOnLost(ledger, entry) })
 }
 
 const replacedEntry = (

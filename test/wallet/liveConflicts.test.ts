@@ -230,9 +230,8 @@ describe("an update that waits until its name has expired", () => {
                 name === undefined
               ).map(({ outpoint }) => ({ outpoint }))
             })
+            // The next block would find the name expired.
             yield* mine(29)
-            yield* allSettled(node)
-            yield* mine(1)
             yield* allSettled(node)
             for (const { txidKey: key } of [update, child.transaction]) {
               assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: true })

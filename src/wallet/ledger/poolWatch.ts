@@ -7,6 +7,7 @@ import { followPool } from "../payments/commit.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { documentEntry, withEntries } from "./entries.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
+import { lateUpdates } from "./orphans.ts"
 import { markUsed } from "./scanBlocks.ts"
 
 /** Persists whether an entry is abandoned; an abandoned transaction may be sent again. */
@@ -19,6 +20,15 @@ const keepAbandoned = (parts: WalletParts, entry: LedgerEntry): Effect.Effect<vo
       : update(parts, (document) => withEntries(document, [documentEntry(entry)]))
   })
 
+/** What the mempool dropped because its name expired keeps no other coins. */
+const abandonLate = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
+  Effect.suspend(() => {
+    const late = lateUpdates(parts.ledger)
+    if (late.length === 0) return Effect.void
+    for (const { key } of late) parts.ledger.report(key, { type: "inactive", abandoned: true })
+    return update(parts, (document) => withEntries(document, late.map(documentEntry)))
+  })
+
 const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
@@ -27,7 +37,8 @@ const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Ef
     const known = ledger.entry(txidKey)
     if (known !== undefined) {
       followPool(parts, txidKey)
-      return yield* keepAbandoned(parts, known)
+      yield* keepAbandoned(parts, known)
+      return mempool.get(txidKey) === undefined ? yield* abandonLate(parts) : undefined
     }
     if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
     const entry = ledger.put({ transaction, time, state: { type: "pending" } })

@@ -43,6 +43,7 @@ const SLOW = [
   "dns/wire/message.test.ts",
   "electrum/resolve.test.ts",
   "electrum/server.test.ts",
+  "electrum/transports.test.ts",
   "examples/examples.test.ts",
   "examples/verifyPage.test.ts",
   "http/FastLane.test.ts",

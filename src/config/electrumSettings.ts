@@ -6,7 +6,12 @@ import type { ELECTRUM_OPTIONS, ElectrumSettings } from "./electrumOptions.ts"
 
 type ElectrumOptionName = keyof typeof ELECTRUM_OPTIONS
 
-const LISTENERS = [["electrum", "listen"]] as const
+const LISTENERS = [
+  ["electrum", "listen"],
+  ["electrumtls", "tls"],
+  ["electrumws", "webSocket"],
+  ["electrumwss", "secureWebSocket"]
+] as const
 
 export interface ElectrumListener {
   readonly name: ElectrumOptionName
@@ -36,6 +41,12 @@ export const electrumContradictions = (
       "electrumhost",
       "is for a node that serves Electrum clients, and nothing listens for them; set electrum, for example 127.0.0.1:50001"
     ])
+  }
+  if ((electrum.certificate === undefined) !== (electrum.key === undefined)) {
+    const [given, missing] = electrum.certificate === undefined
+      ? ["electrumkey", "electrumcert"] as const
+      : ["electrumcert", "electrumkey"] as const
+    issues.push([given, `is given without ${missing}; TLS needs both, or neither for a certificate that svcd makes`])
   }
   listeners.forEach(({ address, name }, at) => {
     const taken = [...others, ...listeners.slice(0, at)].find((other) => overlap(other.address, address))

@@ -100,7 +100,10 @@ const LISTENERS: ReadonlySet<OptionName> = new Set([
   "dnstls",
   "dnshttps",
   "dnshttp",
-  "electrum"
+  "electrum",
+  "electrumtls",
+  "electrumws",
+  "electrumwss"
 ])
 
 /** Port 0, which no option has as text. */

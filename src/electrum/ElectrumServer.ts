@@ -3,9 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { type Address, formatHostPort } from "../base/addresses.ts"
+import type { CertificateUnusable } from "../base/givenCertificate.ts"
 import type { BindFailed } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { Chain } from "../chain/Chain.ts"
+import type { ElectrumSettings } from "../config/electrumOptions.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
@@ -18,7 +20,10 @@ import { electrumMethods } from "./methods/all.ts"
 import type { ElectrumFacts } from "./methods/method.ts"
 import { runNotifier } from "./notifier.ts"
 import { ELECTRUM_LIMITS, type ServedLimits } from "./protocol/limits.ts"
-import { serveLines } from "./serve/streams.ts"
+import { electrumCertificate, shownFingerprint } from "./serve/ownCertificate.ts"
+import { serveLines, serveSecureLines } from "./serve/streams.ts"
+import { securing } from "./serve/tls.ts"
+import { serveWebSockets } from "./serve/webSockets.ts"
 import { makeSessions } from "./Sessions.ts"
 import { makeBlocks } from "./sources/Blocks.ts"
 import { makeHeaders } from "./sources/Headers.ts"
@@ -29,6 +34,9 @@ import { Subscriptions } from "./Subscriptions.ts"
 /** By transport, with actual ports. */
 export interface ElectrumAddresses {
   readonly tcp: ReadonlyArray<Address>
+  readonly tls: ReadonlyArray<Address>
+  readonly ws: ReadonlyArray<Address>
+  readonly wss: ReadonlyArray<Address>
 }
 
 /** Serves Electrum's protocol: names to light clients and light wallets. */
@@ -36,19 +44,40 @@ export class ElectrumServer extends Context.Tag("svcd/ElectrumServer")<ElectrumS
   readonly addresses: ElectrumAddresses
 }>() {}
 
-export interface ElectrumOptions {
-  readonly listen: ReadonlyArray<Address>
+export interface ElectrumOptions extends ElectrumSettings {
+  /** Keeps the certificate that svcd makes. */
+  readonly directory: string
 }
 
 export type ElectrumNeeds = Budget | Chain | Dispatch | Mempool | NameAnswers | NameDb
 
+/** By the letters of ElectrumX's services. */
+const SERVICES = [
+  { scheme: "tcp", port: "tcp_port", field: "listen" },
+  { scheme: "ssl", port: "ssl_port", field: "tls" },
+  { scheme: "ws", port: "ws_port", field: "webSocket" },
+  { scheme: "wss", port: "wss_port", field: "secureWebSocket" }
+] as const
+
+const shownHosts = ({ hosts }: ElectrumOptions): ReadonlyArray<string> => hosts.map((host) => host.replace(/\.$/, ""))
+
+const hostsOf = (options: ElectrumOptions): Readonly<Record<string, Readonly<Record<string, number>>>> => {
+  const ports = SERVICES.flatMap(({ field, port }) => options[field].slice(0, 1).map((address) => [port, address.port]))
+  return Object.fromEntries(shownHosts(options).map((host) => [host, Object.fromEntries(ports)]))
+}
+
+const servicesOf = (options: ElectrumOptions): ReadonlyArray<string> =>
+  shownHosts(options).flatMap((host) =>
+    SERVICES.flatMap(({ field, scheme }) => options[field].map(({ port }) => `${scheme}://${host}:${port}`))
+  )
+
 const NAMES_ONLY = "This svcd server answers for names. It has no index of addresses: a wallet would see no coins here."
 
-const logStarted = (addresses: ElectrumAddresses): Effect.Effect<void> => {
+const logStarted = (addresses: ElectrumAddresses, fingerprint: string | undefined): Effect.Effect<void> => {
   const shown = Object.entries(addresses).flatMap(([transport, list]: [string, ReadonlyArray<Address>]) =>
     list.length === 0 ? [] : [[transport, list.map(formatHostPort).join(", ")] as const]
   )
-  return Effect.logInfo("Electrum server listening", Object.fromEntries(shown))
+  return Effect.logInfo("Electrum server listening", { ...Object.fromEntries(shown), fingerprint })
 }
 
 const countListeners = (count: number): Effect.Effect<void, never, Scope.Scope> =>
@@ -61,7 +90,7 @@ const countListeners = (count: number): Effect.Effect<void, never, Scope.Scope> 
 export const makeElectrumServer = (
   options: ElectrumOptions,
   limits: Partial<ServedLimits> = {}
-): Effect.Effect<typeof ElectrumServer.Service, BindFailed, ElectrumNeeds | Scope.Scope> =>
+): Effect.Effect<typeof ElectrumServer.Service, BindFailed | CertificateUnusable, ElectrumNeeds | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const names = yield* NameDb
@@ -74,14 +103,17 @@ export const makeElectrumServer = (
     const expiration = (): number => expirationDepth(tree.height(tree.tip()), params)
     const headers = makeHeaders(chain)
     const histories = makeNameHistories({ names, answers, chain })
+    const certificate = options.tls.length + options.secureWebSocket.length === 0
+      ? undefined
+      : yield* electrumCertificate(options)
     const facts: ElectrumFacts = {
       software: `svcd ${version}`,
       genesis: displayHash(tree.hash(tree.at(0))),
-      hosts: {},
-      services: [],
+      hosts: () => hostsOf(options),
+      services: () => servicesOf(options),
       banner: () => NAMES_ONLY,
       pruning: () => expiration(),
-      fingerprint: undefined
+      fingerprint: () => certificate && shownFingerprint(certificate)
     }
     const methods = electrumMethods({
       facts,
@@ -105,12 +137,29 @@ export const makeElectrumServer = (
     })
     yield* runNotifier({ chain, names, headers, histories, sessions, subscriptions })
     const streams = { sessions, now: () => clock.unsafeCurrentTimeMillis() }
-    const addresses = { tcp: yield* Effect.forEach(options.listen, (address) => serveLines(address, streams)) }
+    // With listeners for TLS there is a certificate.
+    const secure = certificate === undefined ? { tls: [], wss: [] } : {
+      tls: yield* Effect.forEach(
+        options.tls,
+        (address) => serveSecureLines({ address, secured: securing(certificate) }, streams)
+      ),
+      wss: yield* Effect.forEach(
+        options.secureWebSocket,
+        (address) => serveWebSockets({ address, certificate }, sessions)
+      )
+    }
+    const addresses = {
+      tcp: yield* Effect.forEach(options.listen, (address) => serveLines(address, streams)),
+      ws: yield* Effect.forEach(options.webSocket, (address) => serveWebSockets({ address }, sessions)),
+      ...secure
+    }
     yield* countListeners(Object.values(addresses).flat().length)
-    yield* logStarted(addresses)
+    yield* logStarted(addresses, facts.fingerprint())
     return ElectrumServer.of({ addresses })
   }).pipe(Effect.annotateLogs("subsystem", "electrum"))
 
 /** The server on a node. */
-export const layer = (options: ElectrumOptions): Layer.Layer<ElectrumServer, BindFailed, ElectrumNeeds> =>
+export const layer = (
+  options: ElectrumOptions
+): Layer.Layer<ElectrumServer, BindFailed | CertificateUnusable, ElectrumNeeds> =>
   Layer.scoped(ElectrumServer, makeElectrumServer(options))

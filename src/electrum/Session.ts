@@ -41,6 +41,8 @@ export interface SessionLink {
   readonly send: (message: string) => void
   /** Bytes that the client has not taken. */
   readonly unread: () => number
+  /** Whether answers have to wait for the client. The link is `ready` when they need no more. */
+  readonly isFull: () => boolean
   /** Closes behind what was sent. */
   readonly close: () => void
   /** Closes at once. */
@@ -86,6 +88,8 @@ export class ServedClient implements StatusReader {
   #running: Fiber.RuntimeFiber<void> | undefined
   #isBusy = false
   #isClosed = false
+  /** Closes behind the last answer. */
+  #isEnding = false
   /** Of the last message. */
   #usedAt: number
   #minute = { since: 0, broadcasts: 0 }
@@ -101,7 +105,7 @@ export class ServedClient implements StatusReader {
 
   /** Whether a message is being answered, or the client has not taken answers. The next one has to wait. */
   get isBusy(): boolean {
-    return this.#isBusy || this.#link.unread() > 0
+    return this.#isBusy || this.#link.isFull()
   }
 
   get followsHeaders(): boolean {
@@ -114,7 +118,7 @@ export class ServedClient implements StatusReader {
 
   /** Answers a message. Not while the session is busy. */
   readonly take = (message: Bytes): void => {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isEnding) return
     const { now, run } = this.#world
     this.#usedAt = now()
     electrumBytesIn.increase(message.length)
@@ -222,6 +226,7 @@ export class ServedClient implements StatusReader {
       const replies: Array<string> = []
       let size = 0
       for (const request of requests) {
+        if (this.#isEnding) break
         const reply = yield* this.#reply(request)
         if (reply === "") continue
         size += reply.length + 2
@@ -281,12 +286,13 @@ export class ServedClient implements StatusReader {
     const reply = request.id === undefined ? "" : errorReply(request, error)
     if (error.closes !== true) return reply
     this.#send(reply)
+    this.#isEnding = true
     this.#link.close()
     return ""
   }
 
   #send(message: string): void {
-    if (message === "" || this.#isClosed) return
+    if (message === "" || this.#isClosed || this.#isEnding) return
     if (this.#link.unread() > this.#world.limits.unread) return this.end("unread")
     electrumBytesOut.increase(message.length)
     this.#charge(message.length * COST.perByte)

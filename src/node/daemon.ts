@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
+import type { CertificateUnusable } from "../base/givenCertificate.ts"
 import type { BindFailed } from "../base/listening.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
@@ -13,7 +14,6 @@ import { Warnings } from "../chain/Warnings.ts"
 import { cookieOf } from "../config/cookie.ts"
 import { credentialsOf, type Settings } from "../config/settings.ts"
 import { zmqPublishers } from "../config/zmqOptions.ts"
-import type { DnsCertificateUnusable } from "../dns/serve/certificate.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing } from "../metrics/metrics.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
@@ -92,7 +92,7 @@ const logControl = ({ log }: Settings, switches: Logging.DebugSwitches) =>
 
 export type DaemonEnded =
   | BindFailed
-  | DnsCertificateUnusable
+  | CertificateUnusable
   | ImportFailed
   | InvalidWalletRequest
   | StorageFailure

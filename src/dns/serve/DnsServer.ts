@@ -3,11 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { type Certificate, type CertificateUnusable, loadCertificate } from "../../base/givenCertificate.ts"
 import type { BindFailed } from "../../base/listening.ts"
 import type { DnsSettings } from "../../config/dnsOptions.ts"
 import { dnsListeners } from "../../metrics/dnsMetrics.ts"
 import type { Responder } from "../Responder.ts"
-import { type Certificate, type DnsCertificateUnusable, loadCertificate } from "./certificate.ts"
 import { serveHttp, serveHttps } from "./https.ts"
 import { DNS_LIMITS, type DnsLimits, makeServing, type Serving } from "./serving.ts"
 import { clientConnections, serveTcp, serveTls } from "./streams.ts"
@@ -42,10 +42,10 @@ const serveBoth = (
 
 const certificateOf = (
   { certificate, key }: DnsListenOptions
-): Effect.Effect<Certificate | undefined, DnsCertificateUnusable, Scope.Scope> =>
+): Effect.Effect<Certificate | undefined, CertificateUnusable, Scope.Scope> =>
   certificate === undefined || key === undefined
     ? Effect.succeed(undefined)
-    : loadCertificate({ certificate, key })
+    : loadCertificate({ use: "DNS", certificate, key })
 
 const countListeners = (count: number): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
@@ -64,7 +64,7 @@ const logStarted = (addresses: DnsAddresses): Effect.Effect<void> => {
 export const makeServer = (
   options: DnsListenOptions,
   limits: Partial<DnsLimits> = {}
-): Effect.Effect<typeof DnsServer.Service, BindFailed | DnsCertificateUnusable, Responder | Scope.Scope> =>
+): Effect.Effect<typeof DnsServer.Service, BindFailed | CertificateUnusable, Responder | Scope.Scope> =>
   Effect.gen(function*() {
     const certificate = yield* certificateOf(options)
     const serving = yield* makeServing({ ...DNS_LIMITS, ...limits })
@@ -87,5 +87,4 @@ export const makeServer = (
 
 export const layer = (
   options: DnsListenOptions
-): Layer.Layer<DnsServer, BindFailed | DnsCertificateUnusable, Responder> =>
-  Layer.scoped(DnsServer, makeServer(options))
+): Layer.Layer<DnsServer, BindFailed | CertificateUnusable, Responder> => Layer.scoped(DnsServer, makeServer(options))

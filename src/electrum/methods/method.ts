@@ -40,13 +40,13 @@ export interface ElectrumFacts {
   /** The genesis block's hash, as shown. */
   readonly genesis: string
   /** Host names with their ports by service. */
-  readonly hosts: Readonly<Record<string, Readonly<Record<string, number>>>>
-  readonly services: ReadonlyArray<string>
+  readonly hosts: () => Readonly<Record<string, Readonly<Record<string, number>>>>
+  readonly services: () => ReadonlyArray<string>
   readonly banner: () => string
   /** Blocks in which a name can live, if older history is missing; `null` if nothing is. */
   readonly pruning: () => number | null
   /** SHA-256 of the TLS certificate in hexadecimal, for clients that pin it. */
-  readonly fingerprint: string | undefined
+  readonly fingerprint: () => string | undefined
 }
 
 /** Where methods take their answers from. */

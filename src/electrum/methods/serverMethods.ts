@@ -5,17 +5,16 @@ import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN } from "../protocol/versions.ts"
 import type { ElectrumFacts, ElectrumMethod, Sources } from "./method.ts"
 import { takes } from "./method.ts"
 
-/** Characters of a client's own name. */
 const featuresOf = ({ fingerprint, genesis, hosts, pruning, services, software }: ElectrumFacts) => ({
-  hosts,
+  hosts: hosts(),
   pruning: pruning(),
   server_version: software,
   protocol_min: PROTOCOL_MIN,
   protocol_max: PROTOCOL_MAX,
   genesis_hash: genesis,
   hash_function: "sha256",
-  services,
-  certificate_sha256: fingerprint
+  services: services(),
+  certificate_sha256: fingerprint()
 })
 
 /** Methods about the server itself. */

@@ -32,6 +32,7 @@ class StreamLink implements OpenLink {
   #since: number | undefined
   #isPumping = false
   #isFirst = true
+  #hasEnded = false
 
   constructor(socket: Socket, now: () => number) {
     this.#socket = socket
@@ -55,8 +56,8 @@ class StreamLink implements OpenLink {
     socket.on("drain", this.ready)
     // A client may close its side once it has asked.
     socket.on("end", () => {
-      if (session.isBusy) socket.once("drain", this.close)
-      else socket.end()
+      this.#hasEnded = true
+      this.#pump()
     })
     socket.on("close", () => sessions.close(session))
   }
@@ -66,6 +67,8 @@ class StreamLink implements OpenLink {
   }
 
   readonly unread = (): number => this.#socket.writableLength
+
+  readonly isFull = (): boolean => this.#socket.writableNeedDrain
 
   readonly close = (): void => void this.#socket.destroySoon()
 
@@ -102,6 +105,7 @@ class StreamLink implements OpenLink {
     }
     this.#isPumping = false
     if (this.#frames.isTooLong && !session.isBusy) return session.end("misread")
+    if (this.#hasEnded && !session.isBusy) this.#socket.end()
     if (this.#frames.size > WAITING) this.#socket.pause()
     else this.#socket.resume()
   }

@@ -39,7 +39,7 @@ const layerOf = (options: DnsServerOptions) =>
       switch (failure._tag) {
         case "BindFailed":
           return failure
-        case "DnsCertificateUnusable":
+        case "CertificateUnusable":
           return new InvalidConfig({ field: "certificate", reason: failure.message })
         default:
           return openFailure(failure)

@@ -3,7 +3,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { BindFailed } from "../../base/listening.ts"
-import type { EmbeddedOpenFailure } from "../../client/errors.ts"
+import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
 import { servesElectrum } from "../../config/electrumSettings.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
@@ -37,8 +37,12 @@ type ElectrumNode = Dispatch | NodeBase | ProvidedByChain | ProvidedByMempool | 
 
 const USUAL = [{ host: "127.0.0.1", port: 50_001 }]
 
-const listening = (options: ElectrumServerOptions): ElectrumServerOptions =>
-  options.listen === undefined ? { ...options, listen: USUAL } : options
+const listening = (options: ElectrumServerOptions): ElectrumServerOptions => {
+  const { listen, secureWebSocket = [], tls = [], webSocket = [] } = options
+  return listen === undefined && [...secureWebSocket, ...tls, ...webSocket].length === 0
+    ? { ...options, listen: USUAL }
+    : options
+}
 
 const layerOf = (options: ElectrumServerOptions) =>
   Layer.unwrapEffect(Effect.map(
@@ -47,9 +51,16 @@ const layerOf = (options: ElectrumServerOptions) =>
     loaded
   )).pipe(
     inNode,
-    Layer.mapError((failure) =>
-      failure._tag === "BindFailed" ? failure : openFailure(failure)
-    )
+    Layer.mapError((failure) => {
+      switch (failure._tag) {
+        case "BindFailed":
+          return failure
+        case "CertificateUnusable":
+          return new InvalidConfig({ field: "certificate", reason: failure.message })
+        default:
+          return openFailure(failure)
+      }
+    })
   )
 
 /** The names of a node for Electrum clients. */

@@ -5,22 +5,25 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { createSecureContext } from "node:tls"
-import { codeOf, MISSING_FILE, reasonOf } from "../../base/errorCode.ts"
-import { readGivenNow } from "../../base/givenFile.ts"
-import { shownPath } from "../../base/safeText.ts"
+import { codeOf, MISSING_FILE, reasonOf } from "./errorCode.ts"
+import { readGivenNow } from "./givenFile.ts"
+import { shownPath } from "./safeText.ts"
 
-/** The certificate of DNS over TLS and HTTPS, which renewal programs replace while the node runs. */
+/** Certificates of listeners with TLS, which renewal programs replace while the node runs. */
 
-export class DnsCertificateUnusable extends Schema.TaggedError<DnsCertificateUnusable>()("DnsCertificateUnusable", {
+export class CertificateUnusable extends Schema.TaggedError<CertificateUnusable>()("CertificateUnusable", {
+  use: Schema.Literal("DNS", "Electrum"),
   path: Schema.String,
   reason: Schema.String
 }) {
   override get message(): string {
-    return `certificate for DNS: ${shownPath(this.path)}: ${this.reason}; check -dnscert and -dnskey`
+    const options = this.use === "DNS" ? "-dnscert and -dnskey" : "-electrumcert and -electrumkey"
+    return `certificate for ${this.use}: ${shownPath(this.path)}: ${this.reason}; check ${options}`
   }
 }
 
 export interface CertificateFiles {
+  readonly use: CertificateUnusable["use"]
   readonly certificate: string
   readonly key: string
 }
@@ -34,21 +37,25 @@ export interface KeyPair {
 /** Bytes. */
 const LARGEST_FILE = 1_048_576
 
-const readFile = (path: string): Either.Either<Buffer, DnsCertificateUnusable> =>
+const readFile = (
+  use: CertificateUnusable["use"],
+  path: string
+): Either.Either<Buffer, CertificateUnusable> =>
   Either.try({
     try: () => readGivenNow(path, LARGEST_FILE),
-    catch: (error) => new DnsCertificateUnusable({ path, reason: reasonOf(codeOf(error), MISSING_FILE) })
+    catch: (error) => new CertificateUnusable({ use, path, reason: reasonOf(codeOf(error), MISSING_FILE) })
   })
 
-const readPair = ({ certificate, key: keyPath }: CertificateFiles): Either.Either<KeyPair, DnsCertificateUnusable> =>
+const readPair = ({ certificate, key: keyPath, use }: CertificateFiles): Either.Either<KeyPair, CertificateUnusable> =>
   Either.gen(function*() {
-    const cert = yield* readFile(certificate)
-    const key = yield* readFile(keyPath)
+    const cert = yield* readFile(use, certificate)
+    const key = yield* readFile(use, keyPath)
     // Never the text of OpenSSL's errors: an encrypted key is the usual one, and the codes say enough.
     yield* Either.try({
       try: () => createSecureContext({ cert, key }),
       catch: (error) =>
-        new DnsCertificateUnusable({
+        new CertificateUnusable({
+          use,
           path: certificate,
           reason: `is not a certificate in PEM with the key of ${shownPath(keyPath)} (${codeOf(error)})`
         })
@@ -67,19 +74,21 @@ export interface Certificate {
 /** Reads the files now, upon SIGHUP, and once a day. A pair that cannot be used is logged, and the one before stays. */
 export const loadCertificate = (
   files: CertificateFiles
-): Effect.Effect<Certificate, DnsCertificateUnusable, Scope.Scope> =>
+): Effect.Effect<Certificate, CertificateUnusable, Scope.Scope> =>
   Effect.gen(function*() {
     let pair = yield* readPair(files)
     const users: Array<(pair: KeyPair) => void> = []
     const readAgain = Effect.suspend(() => {
       const read = readPair(files)
       if (Either.isLeft(read)) {
-        return Effect.logError("certificate for DNS not read: the one before stays", { reason: read.left.message })
+        return Effect.logError(`certificate for ${files.use} not read: the one before stays`, {
+          reason: read.left.message
+        })
       }
       if (isSame(read.right, pair)) return Effect.void
       pair = read.right
       for (const use of users) use(pair)
-      return Effect.logInfo("new certificate for DNS", { file: files.certificate })
+      return Effect.logInfo(`new certificate for ${files.use}`, { file: files.certificate })
     })
     const runFork = Runtime.runFork(yield* Effect.runtime<never>())
     const hangup = (): void => void runFork(readAgain)

@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { makeDirectoryDurably, replaceFile } from "../../base/atomicFile.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
+import { type Certificate, CertificateUnusable, loadCertificate } from "../../base/givenCertificate.ts"
+import { keepPrivate } from "../../base/privateFile.ts"
+import { certificateFingerprint, makeSelfSigned } from "./selfSigned.ts"
+
+/** The certificate of the listeners with TLS. */
+
+export interface CertificateOptions {
+  readonly certificate: string | undefined
+  readonly key: string | undefined
+  /** Names under which clients reach the server. */
+  readonly hosts: ReadonlyArray<string>
+  /** `electrum/` of the data directory. */
+  readonly directory: string
+}
+
+const NAMELESS = "svcd"
+
+const write = (path: string, content: string): Effect.Effect<void, CertificateUnusable> =>
+  Effect.tryPromise({
+    try: () => replaceFile(path, [content]),
+    catch: (error) => new CertificateUnusable({ use: "Electrum", path, reason: reasonOf(codeOf(error)) })
+  })
+
+/** The key is written first: a certificate without its key would be kept. */
+const make = (
+  { directory, hosts }: CertificateOptions,
+  files: { readonly certificate: string; readonly key: string }
+) =>
+  Effect.gen(function*() {
+    const [first = NAMELESS, ...others] = hosts.map((host) => host.replace(/\.$/, ""))
+    const made = makeSelfSigned(
+      [first, ...others],
+      new Date(yield* Effect.clockWith((clock) => clock.currentTimeMillis))
+    )
+    yield* Effect.tryPromise({
+      try: () => makeDirectoryDurably(directory),
+      catch: (error) => new CertificateUnusable({ use: "Electrum", path: directory, reason: reasonOf(codeOf(error)) })
+    })
+    yield* write(files.key, made.key)
+    yield* write(files.certificate, made.cert)
+    yield* Effect.logInfo("new certificate for Electrum clients", { file: files.certificate })
+  })
+
+/** The given certificate, or one that svcd makes on the first start and keeps: clients pin it. */
+export const electrumCertificate = (
+  options: CertificateOptions
+): Effect.Effect<Certificate, CertificateUnusable, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { certificate, directory, key } = options
+    if (certificate !== undefined && key !== undefined) {
+      return yield* loadCertificate({ use: "Electrum", certificate, key })
+    }
+    const own = { certificate: join(directory, "certificate.pem"), key: join(directory, "key.pem") }
+    if (!existsSync(own.certificate)) yield* make(options, own)
+    keepPrivate(own.key)
+    return yield* loadCertificate({ use: "Electrum", ...own })
+  })
+
+/** What clients pin; `undefined` if the certificate cannot be read as one. */
+export const shownFingerprint = (certificate: Certificate): string | undefined =>
+  Either.getOrUndefined(Either.try(() => certificateFingerprint(certificate.current().cert)))

@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ElectrumMethod } from "../../src/electrum/methods/method.ts"
+import { takes } from "../../src/electrum/methods/method.ts"
+import { ELECTRUM_LIMITS } from "../../src/electrum/protocol/limits.ts"
+import { scriptKey } from "../../src/electrum/protocol/status.ts"
+import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
+import { ServedClient } from "../../src/electrum/Session.ts"
+import { Sessions } from "../../src/electrum/Sessions.ts"
+import { Subscriptions } from "../../src/electrum/Subscriptions.ts"
+import { clientAddress } from "../../src/http/clientAddress.ts"
+
+const key = (byte: number) => scriptKey(new Uint8Array(32).fill(byte))
+
+/** A connection whose client reads nothing by itself. */
+const fakeLink = () => {
+  const link = {
+    sent: [] as Array<string>,
+    waiting: 0,
+    destroyed: false,
+    since: undefined as number | undefined,
+    send: (message: string): void => void link.sent.push(message),
+    unread: () => link.waiting,
+    isFull: () => link.waiting > 0,
+    close: () => {},
+    ready: () => {},
+    destroy: (): void => {
+      link.destroyed = true
+    },
+    unfinishedSince: () => link.since
+  }
+  return link
+}
+
+const version: ElectrumMethod = {
+  name: "server.version",
+  group: "server",
+  signature: takes([], ["name"]),
+  call: (_, { speaks }) => Effect.sync(() => speaks(VERSION_1_6)).pipe(Effect.as("1.6"))
+}
+
+const follow: ElectrumMethod = {
+  name: "follow",
+  group: "scripthash",
+  signature: takes(["byte"]),
+  call: ([byte], caller) => Effect.as(caller.follow(key(Number(byte))), null)
+}
+
+const methods = new Map([version, follow].map((method) => [method.name, method]))
+
+const worldOf = (limits: Partial<typeof ELECTRUM_LIMITS> = {}) => {
+  const world = { now: 0, held: 0 }
+  const memory = {
+    take: (_: string, bytes: number) => {
+      world.held += bytes
+      return true
+    },
+    give: (_: string, bytes: number) => void (world.held -= bytes)
+  }
+  const subscriptions = new Subscriptions()
+  const sessions = new Sessions(
+    { methods, subscriptions, limits: { ...ELECTRUM_LIMITS, ...limits }, memory },
+    { now: () => world.now, run: (work) => Effect.runFork(work) }
+  )
+  return { world, sessions, subscriptions }
+}
+
+const say = (session: ServedClient | undefined, method: string, ...params: ReadonlyArray<unknown>): void =>
+  session?.take(Buffer.from(JSON.stringify({ id: 1, method, params })))
+
+const at = (address: string) => ({ transport: "tcp", address: clientAddress(address, 1) } as const)
+
+describe("sessions", () => {
+  it("are as many as allowed, from one address and in all, but for this machine", () => {
+    const { sessions, world } = worldOf({ sessions: 5, sessionsPerAddress: 2 })
+    const open = (address: string) => sessions.open(at(address), fakeLink())
+    const first = open("192.0.2.1")
+    assert.isDefined(first)
+    assert.isDefined(open("192.0.2.1"))
+    assert.isUndefined(open("192.0.2.1"))
+    assert.isUndefined(open("::ffff:192.0.2.1"))
+    for (let i = 0; i < 3; i++) assert.isDefined(open("127.0.0.1"))
+    assert.isUndefined(open("192.0.2.2"))
+    if (first !== undefined) sessions.close(first)
+    assert.isDefined(open("192.0.2.1"))
+    for (const session of [...sessions]) sessions.close(session)
+    assert.deepStrictEqual([sessions.size, world.held], [0, 0])
+  })
+
+  it("end when they are idle, or a message stays unfinished", () => {
+    const { sessions, world } = worldOf()
+    const [idle, unfinished] = [fakeLink(), fakeLink()]
+    sessions.open(at("192.0.2.1"), idle)
+    sessions.open(at("192.0.2.1"), unfinished)
+    unfinished.since = 0
+    world.now = 10_000
+    sessions.sweep()
+    assert.deepStrictEqual([idle.destroyed, unfinished.destroyed], [false, false])
+    world.now = 10_001
+    sessions.sweep()
+    assert.deepStrictEqual([idle.destroyed, unfinished.destroyed], [false, true])
+    world.now = 600_001
+    sessions.sweep()
+    assert.isTrue(idle.destroyed)
+  })
+
+  it("end when a client does not read", () => {
+    const { sessions } = worldOf()
+    const link = fakeLink()
+    const session = sessions.open(at("192.0.2.1"), link)
+    say(session, "server.version")
+    link.waiting = 1_048_576
+    session?.tell(key(1), null)
+    assert.deepStrictEqual([link.sent.length, link.destroyed], [2, false])
+    link.waiting++
+    session?.tell(key(1), null)
+    assert.deepStrictEqual([link.sent.length, link.destroyed], [2, true])
+  })
+
+  it("follow as many script hashes as allowed, and each change is told once", () => {
+    const { sessions, subscriptions, world } = worldOf({ subscriptions: 2, allSubscriptions: 3 })
+    const [a, b] = [fakeLink(), fakeLink()]
+    const [first, second] = [sessions.open(at("192.0.2.1"), a), sessions.open(at("192.0.2.1"), b)]
+    for (const session of [first, second]) say(session, "server.version")
+    for (const byte of ["1", "2", "1", "3"]) say(first, "follow", byte)
+    assert.deepStrictEqual(a.sent.slice(1).map((text) => text.includes("too many subscriptions")), [
+      false,
+      false,
+      false,
+      true
+    ])
+    say(second, "follow", "1")
+    say(second, "follow", "4")
+    assert.include(b.sent.at(-1), "too many subscriptions")
+    subscriptions.answered(key(1), "old")
+    subscriptions.answered(key(1), "newer")
+    const [toldA, toldB] = [a.sent.length, b.sent.length]
+    assert.strictEqual(subscriptions.tell(key(1), "newer"), 2)
+    assert.strictEqual(subscriptions.tell(key(1), "newer"), 0)
+    assert.deepStrictEqual([a.sent.length - toldA, b.sent.length - toldB], [1, 1])
+    if (first !== undefined) sessions.close(first)
+    if (second !== undefined) sessions.close(second)
+    assert.deepStrictEqual([subscriptions.count, subscriptions.has(key(1)), world.held], [0, false, 0])
+  })
+
+  it("share their costs with their network", () => {
+    const { sessions } = worldOf()
+    const [a, b, c] = ["192.0.2.1", "192.0.2.200", "192.0.3.1"].map((address) => {
+      const link = fakeLink()
+      return { link, session: sessions.open(at(address), link) }
+    })
+    say(a?.session, "server.version")
+    for (let i = 0; i < 3; i++) {
+      a?.session?.take(Buffer.from(JSON.stringify(Array.from({ length: 50 }, () => ({ id: 1, method: "x" })))))
+    }
+    say(b?.session, "server.version")
+    say(c?.session, "server.version")
+    assert.lengthOf(c?.link.sent ?? [], 1)
+    // The other one of the network waits for its answer.
+    assert.lengthOf(b?.link.sent ?? [], 0)
+  })
+})

@@ -11,8 +11,11 @@ import { nameDocument } from "../../src/names/nameEvidence.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { type Bytes, EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
+import { MemoryChain, trustScripts } from "../support/MemoryChain.ts"
 import { proofOf } from "../support/nameProofs.ts"
+import { mine } from "../support/regtest.ts"
 import { withDirectory } from "../support/temporary.ts"
+import { allBlocks } from "../support/twoBranches.ts"
 
 /** The window of a light chain, and what it proves, beside proofs made from whole blocks. */
 
@@ -90,6 +93,23 @@ describe("a window that keeps proofs", () => {
       assert.strictEqual(second.chain.height, blocks.length - 1)
       assert.isAbove(compareAll(second, blocks), 30)
       second.file.close()
+    }))
+
+  it("proves the names of a branch with more work after a reorganization", () =>
+    withDirectory((directory) => {
+      const window = openWindow(directory, true)
+      fill(window, blocks.slice(1))
+      const other = new MemoryChain(regtestParams, trustScripts)
+      for (const block of blocks.slice(1, 586)) other.connect(block)
+      while (other.height < blocks.length + 4) mine(other, [])
+      const branch = allBlocks(other)
+      for (const block of branch.slice(586)) {
+        assert.isUndefined(window.chain.take(block))
+        window.chain.settle()
+      }
+      assert.strictEqual(window.chain.height, other.height)
+      assert.isAbove(compareAll(window, branch), 30)
+      window.file.close()
     }))
 
   it("is filled again if it was filled without, and forgets proofs that nobody wants", () =>

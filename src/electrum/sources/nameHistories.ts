@@ -12,7 +12,7 @@ import { type Histories, LONGEST_HISTORY } from "./Histories.ts"
 
 export interface NameHistoryParts {
   readonly names: Pick<typeof NameDb.Service, "readLog">
-  readonly answers: Pick<typeof NameAnswers.Service, "complete">
+  readonly answers: Pick<typeof NameAnswers.Service, "complete" | "fromWindow">
   readonly chain: Pick<typeof Chain.Service, "params" | "tree">
 }
 
@@ -31,7 +31,8 @@ export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): 
     return Effect.matchEffect(Effect.zip(answers.complete, read), {
       onFailure: () => internalError(),
       onSuccess: ([complete, found]) => {
-        if (!complete || found === undefined) return syncing()
+        // While a window answers, names.db is not at the tip.
+        if (!complete || answers.fromWindow() || found === undefined) return syncing()
         return found.length > LONGEST_HISTORY ? tooLarge() : Effect.succeed(found)
       }
     })

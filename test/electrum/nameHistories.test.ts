@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { scriptKey } from "../../src/electrum/protocol/status.ts"
+import { makeNameHistories } from "../../src/electrum/sources/nameHistories.ts"
+import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
+import { blockAt, text, withNewDb } from "../names/blocks.ts"
+import { noTree } from "../support/noTree.ts"
+
+const name = text("d/example")
+const key = scriptKey(nameIndexHash(name))
+
+describe("the history of a name", () => {
+  it.effect("is an error while names are not complete, or a window answers", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const state = { complete: true, window: false }
+        const histories = makeNameHistories({
+          names: db,
+          answers: { complete: Effect.sync(() => state.complete), fromWindow: () => state.window },
+          chain: { params: regtestParams, tree: noTree }
+        })
+        yield* db.follower.apply([
+          blockAt(0),
+          blockAt(1, [{ name }]),
+          blockAt(2, [{ name }, { name: text("d/other") }])
+        ])
+        assert.deepStrictEqual((yield* histories.confirmed(key)).map(({ height }) => height), [1, 2])
+        assert.deepStrictEqual(yield* histories.confirmed(scriptKey(new Uint8Array(32))), [])
+        for (const change of [{ complete: false }, { complete: true, window: true }]) {
+          Object.assign(state, change)
+          const failure = yield* Effect.flip(histories.confirmed(key))
+          assert.deepStrictEqual([failure.code, failure.message], [2, "syncing"])
+        }
+      })
+    ))
+})

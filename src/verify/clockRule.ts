@@ -34,7 +34,7 @@ export const clockVerdict = (
   { last, made, now, tip }: ClockQuestion,
   { minDifficultySince, targetSpacing }: ReaderParams
 ): ClockVerdict => {
-  if (last.time > now + MAX_FUTURE_BLOCK_TIME) return { failed: "the newest header is from the future" }
+  if (Math.max(made.time, last.time) > now + MAX_FUTURE_BLOCK_TIME) return { failed: "a header is from the future" }
   if (minDifficultySince !== undefined) return { isNearExpiry: false }
   const since = Math.max(0, now - last.time) / targetSpacing
   if (tip < last.height + since * (1 - DRIFT) - SLACK) return { failed: "the proof is older than a day" }

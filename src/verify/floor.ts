@@ -1,22 +1,23 @@
 import { decodeCompact } from "../consensus/difficulty.ts"
 import type { ReaderParams } from "../consensus/readerParams.ts"
-import type { Height } from "../protocol/keys.ts"
+import type { UnixTime } from "../protocol/keys.ts"
 
 /**
- * Compact targets that all headers of mainnet meet from a height on, the highest first: a quarter of the lowest difficulty
+ * Compact targets that all headers of mainnet meet from a time on, the latest first: a quarter of the lowest difficulty
  * since. The first row has a quarter of that between the anchors at 789,000 and 815,000 (`consensus/params.ts`), 8·10^13.
+ * By time, as a height may be the word of a server, and the clock of the reader bounds the time of a living name.
  */
-const FLOORS: ReadonlyArray<readonly [since: Height, bits: number]> = [
-  [789_000, 0x170e12d3],
-  [495_000, 0x18008cbc],
-  [385_056, 0x180232f0],
-  [264_096, 0x19009d12],
-  [163_296, 0x1907287d],
-  [82_656, 0x1a584cbf]
+const FLOORS: ReadonlyArray<readonly [since: UnixTime, bits: number]> = [
+  [1_757_300_000, 0x170e12d3],
+  [1_582_540_599, 0x18008cbc],
+  [1_530_003_649, 0x180232f0],
+  [1_460_000_000, 0x19009d12],
+  [1_400_000_000, 0x1907287d],
+  [1_360_000_000, 0x1a584cbf]
 ]
 
-/** The easiest target of a header at a height; on test networks, any. */
-export const floorAt = (height: Height, { minDifficultySince, powLimit }: ReaderParams): bigint => {
-  const row = minDifficultySince === undefined ? FLOORS.find(([since]) => height >= since) : undefined
+/** The easiest target of a header by its time; on test networks, any. */
+export const floorAt = (time: UnixTime, { minDifficultySince, powLimit }: ReaderParams): bigint => {
+  const row = minDifficultySince === undefined ? FLOORS.find(([since]) => time >= since) : undefined
   return row === undefined ? powLimit : decodeCompact(row[1]).target
 }

@@ -48,7 +48,7 @@ const provenHeader = (hex: string, height: Height, { floor, params }: ProofRules
   if (broken !== undefined) {
     return { failed: `the header at height ${height} has no proof of work: ${broken.detail ?? ""}` }
   }
-  const least = floor === undefined ? floorAt(height, params) : decodeCompact(floor).target
+  const least = floor === undefined ? floorAt(read.header.time, params) : decodeCompact(floor).target
   return decodeCompact(read.header.bits).target > least
     ? { failed: `the header at height ${height} has too little work` }
     : read.header

@@ -164,6 +164,29 @@ describe("names", () => {
     })))
 })
 
+describe("a client of Nostr identities", () => {
+  it.scopedLive("resolves a name by four calls", () =>
+    served(Effect.gen(function*() {
+      const client = yield* connectTo(yield* tcpPort)
+      const [named] = (yield* allNames).filter(({ history }) => history.length > 0)
+      const hash = named && shownScriptHash(named.name)
+      const last = named?.history.at(-1)
+      const txid = last && displayHash(last.txid)
+      const call = (id: number, method: string, params: string) =>
+        Effect.zipRight(
+          client.raw(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`),
+          client.reply
+        )
+      assert.deepStrictEqual((yield* call(1, "server.version", "[\"client\",\"1.4\"]")).result, ["svcd 0.2.0", "1.4"])
+      const { result: history } = yield* call(2, "blockchain.scripthash.get_history", `["${hash}"]`)
+      assert.deepInclude(history, { tx_hash: txid, height: last?.height })
+      const { result } = yield* call(3, "blockchain.transaction.get", `["${txid}",true]`)
+      const { vout } = result as { readonly vout: ReadonlyArray<{ readonly scriptPubKey: { readonly hex: string } }> }
+      assert.include(vout[last?.vout ?? -1]?.scriptPubKey.hex, named && toHex(named.name))
+      assert.deepInclude((yield* call(4, "blockchain.headers.subscribe", "[]")).result, { height: HEIGHT })
+    })))
+})
+
 describe("headers", () => {
   it.scopedLive("have their proofs of work, and below a checkpoint a proof of their place", () =>
     served(Effect.gen(function*() {

@@ -22,7 +22,9 @@ export interface CertificateOptions {
 
 const NAMELESS = "svcd"
 
-const write = (path: string, content: string): Effect.Effect<void, CertificateUnusable> =>
+const write = (
+  { content, path }: { readonly content: string; readonly path: string }
+): Effect.Effect<void, CertificateUnusable> =>
   Effect.tryPromise({
     try: () => replaceFile(path, [content]),
     catch: (error) => new CertificateUnusable({ use: "Electrum", path, reason: reasonOf(codeOf(error)) })
@@ -43,8 +45,8 @@ const make = (
       try: () => makeDirectoryDurably(directory),
       catch: (error) => new CertificateUnusable({ use: "Electrum", path: directory, reason: reasonOf(codeOf(error)) })
     })
-    yield* write(files.key, made.key)
-    yield* write(files.certificate, made.cert)
+    yield* write({ path: files.key, content: made.key })
+    yield* write({ path: files.certificate, content: made.cert })
     yield* Effect.logInfo("new certificate for Electrum clients", { file: files.certificate })
   })
 

@@ -12,6 +12,7 @@ import { Chain } from "../chain/Chain.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
+import { servesElectrum } from "../config/electrumSettings.ts"
 import type { Settings } from "../config/settings.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -230,7 +231,7 @@ const lightLayer = (settings: Settings, filename: string) =>
       filename,
       pageSize: settings.chain.pageSize,
       verifyThreads: settings.chain.verifyThreads,
-      proofs: settings.chain.nameProofs,
+      proofs: settings.chain.nameProofs || servesElectrum(settings.electrum),
       params,
       status: {
         offline: settings.peers.maxPeers === 0,

@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process"
-import { promisify } from "node:util"
+import { spawn } from "node:child_process"
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { programOf } from "../dns/resolvers.ts"
 import { percentileOf } from "./search.ts"
 
 /** Clients, and questions under way: the same for each server. */
 const LINE = ["-c", "4", "-q", "200"]
-
-/** Bytes of what dnsperf prints with a line for each question. */
-const MOST_OUTPUT = 1 << 29
 
 /** A file of questions, and how they are asked. */
 export interface Load {
@@ -34,7 +33,23 @@ export interface LoadFigures {
 
 export const hasDnsperf = (): boolean => programOf("dnsperf") !== undefined
 
-const run = async (
+/** What dnsperf prints, by way of a file: a process that read a line for each answer would take the processor from both sides. */
+const outputOf = async (args: ReadonlyArray<string>): Promise<string> => {
+  const directory = mkdtempSync(join(tmpdir(), "svcd-bench-dnsperf-"))
+  const file = join(directory, "output")
+  const output = openSync(file, "w")
+  try {
+    const child = spawn("dnsperf", args, { stdio: ["ignore", output, "inherit"] })
+    const code = await new Promise((resolve, reject) => child.once("error", reject).once("exit", resolve))
+    if (code !== 0) throw new Error(`dnsperf ended with ${String(code)}`)
+    return readFileSync(file, "utf8")
+  } finally {
+    closeSync(output)
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const run = (
   { dnssec = false, file, line = LINE, port, rate, seconds }: Load,
   extra: ReadonlyArray<string> = []
 ): Promise<string> => {
@@ -53,8 +68,7 @@ const run = async (
     ...most,
     ...extra
   ]
-  const { stdout } = await promisify(execFile)("dnsperf", args, { encoding: "utf8", maxBuffer: MOST_OUTPUT })
-  return stdout
+  return outputOf(args)
 }
 
 const figure = (output: string, label: string): string => new RegExp(`${label}:\\s+(.+)`, "u").exec(output)?.[1] ?? ""

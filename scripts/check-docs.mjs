@@ -1,4 +1,4 @@
-// Compares the documents with the build: options, RPC methods, links. Usage: check-docs.mjs [folder of the documents]
+// Compares the documents with the build and the sources: links, files and names in code, options, RPC methods. Usage: check-docs.mjs [folder of the documents]
 
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -87,6 +87,53 @@ const checkCitations = (files) => {
         if (sections.get(name)?.has(wanted) !== true) {
           report(file, lineAt(index), `docs/reference/${name} has no section ${wanted}`)
         }
+      }
+    }
+  }
+}
+
+// Files and names of the sources
+
+const WORD = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/
+
+/** Endings of files that a program writes, `names.db`: no names of the sources. */
+const WRITTEN = /\.(?:conf|db|js|json|log|md|mjs|ndjson|toml|txt)$/
+
+const SOURCE = /\.(?:ts|mjs)$/
+
+/** All sources: their paths as pages name them, which start below src, and in full. */
+const sourcePaths = () => {
+  const at = (folder) => sourcesIn(folder).map((file) => ({ file, path: relative(join(root, folder), file) }))
+  const others = ["test", "scripts", "examples"].filter((name) => existsSync(join(root, name))).flatMap(sourcesIn)
+  const top = readdirSync(root).filter((name) => SOURCE.test(name)).map((name) => join(root, name))
+  return [...at("src"), ...[...others, ...top].map((file) => ({ file, path: relative(root, file) }))]
+}
+
+/**
+ * Each source file that a page names exists, and has the words that the page finds "in" it. In a row of docs/where-to-look.md, each
+ * word in code is in one of its files.
+ */
+const checkSources = (files, guide) => {
+  const all = sourcePaths()
+  const filesOf = (span) => all.filter(({ path }) => path === span || path.endsWith(`/${span}`)).map(({ file }) => file)
+  const hasPart = (file, part) => new RegExp(`\\b${part}\\b`).test(readFileSync(file, "utf8"))
+  /** Whether one of the files named has the word. A word that is none, or the name of a file, is not looked for. */
+  const isKnown = (word, spans) =>
+    !WORD.test(word) || SOURCE.test(word) || WRITTEN.test(word) ||
+    spans.flatMap(filesOf).some((file) => word.split(".").every((part) => hasPart(file, part)))
+  for (const file of files) {
+    for (const { number, text } of linesOf(file)) {
+      const row = file === guide && text.startsWith("|") ? codeSpans(text) : []
+      const named = row.filter((span) => SOURCE.test(span))
+      const places = [...text.matchAll(/`([^`]+)` (?:in|of) `([\w./-]+\.ts)`/g)]
+      for (const span of new Set([...named, ...places.map((place) => place[2])])) {
+        if (filesOf(span).length === 0) report(file, number, `there is no source file \`${span}\``)
+      }
+      for (const [, word, span] of places) {
+        if (!isKnown(word, [span])) report(file, number, `\`${span}\` has no \`${word}\``)
+      }
+      for (const word of named.length === 0 ? [] : row) {
+        if (!isKnown(word, named)) report(file, number, `no file of this row has \`${word}\``)
       }
     }
   }
@@ -207,6 +254,10 @@ const documents = [...pages, ...docs, ...markdownIn(join(root, "src"))]
 documents.forEach(checkLinks)
 checkIndex(join(root, "docs/README.md"), docs)
 checkCitations(["src", "test", "scripts", "examples"].filter((name) => existsSync(join(root, name))).flatMap(sourcesIn))
+if (existsSync(join(root, "src"))) {
+  const guide = join(root, "docs/where-to-look.md")
+  checkSources([join(root, "CONTRIBUTING.md"), ...docs, ...markdownIn(join(root, "src"))], guide)
+}
 
 const configuration = join(root, "docs/configuration.md")
 const { OPTIONS } = await import(join(project, "build/src/config/options.js"))

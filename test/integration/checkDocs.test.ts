@@ -13,7 +13,17 @@ let root = ""
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "svcd-docs-test-"))
   for (
-    const name of ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "contrib", "docs", "examples", "src"]
+    const name of [
+      "README.md",
+      "CONTRIBUTING.md",
+      "CHANGELOG.md",
+      "LICENSE",
+      "contrib",
+      "docs",
+      "examples",
+      "src",
+      "vitest.config.ts"
+    ]
   ) {
     cpSync(join(ROOT, name), join(root, name), { recursive: true })
   }
@@ -44,6 +54,8 @@ describe("check-docs", () => {
     edit("docs/configuration.md", (text) => text.replace(/^\| *`-network.*$/m, "").concat("\n`-nosuchflag` helps.\n"))
     edit("docs/rpc.md", (text) => text.replace(/^(#+) `?name_show`?$/m, "$1 name_tell"))
     writeFileSync(join(root, "docs/unlisted.md"), "# Unlisted\n")
+    edit("docs/where-to-look.md", (text) => text.replace("`SCRYPT` in", "`SCRIPT` in"))
+    edit("docs/names.md", (text) => `${text}\nSee \`isExpired\` in \`consensus/expired.ts\`.\n`)
     // Put together here: the check reads this file too.
     const foreign = ["design.md", "5"].join(" ")
     const [protocol, rpc] = ["protocol", "rpc"].map((name) => `reference/${name}.md`)
@@ -66,6 +78,9 @@ describe("check-docs", () => {
     assert.include(stderr, "the link leads nowhere: docs/none.md")
     assert.include(stderr, "no heading of docs/architecture.md is called #no-such-heading")
     assert.include(stderr, "docs/unlisted.md:1: docs/README.md does not list this page")
+    assert.include(stderr, "`wallet/keys/seal.ts` has no `SCRIPT`")
+    assert.include(stderr, "no file of this row has `SCRIPT`")
+    assert.include(stderr, "there is no source file `consensus/expired.ts`")
     assert.include(stderr, "no row of a table begins with `-network`")
     assert.include(stderr, "there is no flag `-nosuchflag`")
     assert.include(stderr, "no heading for the method name_show")

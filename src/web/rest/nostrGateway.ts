@@ -53,6 +53,12 @@ export interface NostrGatewayOptions {
   readonly requireProof: ProofLevel
 }
 
+interface Asked {
+  readonly name: string
+  /** The part before the @. */
+  readonly local: string
+}
+
 const serves: PageHandler["serves"] = ({ path }) => path === PATH
 
 /** While the node is starting. */
@@ -65,26 +71,27 @@ export const nostrGateway = (
     const { params } = yield* Chain
     const answers = yield* NameAnswers
 
-    /** The value of a living name; `undefined` if there certainly is none. */
-    const valueOf = (name: string) => {
+    /** The account in a living name; `undefined` if there certainly is none. An old value denies one as a missing name does. */
+    const accountOf = ({ local, name }: Asked) => {
       const question = Effect.map(
         Effect.zip(answers.resolve(Buffer.from(name, "latin1")), answers.height),
         ([found, height]) => ({
           proof: found?.proof ?? answers.proofOfAbsence(),
-          value: found === undefined || isExpired(found.record, height, params) ? undefined : found.record.value
+          account: found === undefined || isExpired(found.record, height, params)
+            ? undefined
+            : identity(encodeText(found.record.value, "utf8") ?? "", local)
         })
       )
-      return answers.ask(question, ({ value }) => value === undefined)
+      return answers.ask(question, ({ account }) => account === undefined)
     }
 
-    const answerTo = ({ local, name }: { readonly name: string; readonly local: string }): Effect.Effect<PageAnswer> =>
-      valueOf(name).pipe(
-        Effect.map(({ proof, value }) => {
+    const answerTo = (asked: Asked): Effect.Effect<PageAnswer> =>
+      accountOf(asked).pipe(
+        Effect.map(({ account, proof }) => {
           if (!isProved({ proof }, requireProof)) return UNAVAILABLE
-          const account = value === undefined ? undefined : identity(encodeText(value, "utf8") ?? "", local)
           if (account === undefined) return ABSENT
           const { pubkey, relays } = account
-          const names = { [local]: pubkey }
+          const names = { [asked.local]: pubkey }
           const fresh = { "Cache-Control": `max-age=${FRESH}` }
           return json(200, relays.length === 0 ? { names } : { names, relays: { [pubkey]: relays } }, fresh)
         }),

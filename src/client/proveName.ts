@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import type { SyncReport } from "../light/syncReport.ts"
 import { type NamesIncomplete, type ProofUnavailable, unprovable, unprovableOf } from "../names/errors.ts"
-import type { NameAbsence, WantedEvidence } from "../names/nameEvidence.ts"
+import { type NameAbsence, readNameDocument, type WantedEvidence } from "../names/nameEvidence.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { NAME_PROOF_METHOD } from "../rpc/contract/names/proof.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { isFailure, MOST_FOLLOWING, type NameProof, parseNameProof } from "../verify/nameProof.ts"
+import { isFailure, MOST_FOLLOWING, type NameProof } from "../verify/nameProof.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import { DaemonRefused, InvalidRequest, type ProveFailure, type ReadFailure, type ResolveFailure } from "./errors.ts"
 import type { NameClient } from "./NameClient.ts"
@@ -62,7 +62,7 @@ export const orNotSynced = <A>(
 
 const OLDER = "the daemon has no proofs of names: it is not svcd, or it is an older version"
 
-/** A daemon's proof. Its form is checked, its content is for the reader to verify. */
+/** A daemon's proof, or its word that there is no such name. Its form is checked, its content is for the reader to verify. */
 export const askForProof = (
   rpc: DaemonRpc,
   name: Bytes,
@@ -70,10 +70,10 @@ export const askForProof = (
 ): Effect.Effect<Document, ProveFailure> =>
   Effect.gen(function*() {
     const reply = yield* rpc.call(NAME_PROOF_METHOD, { name: toHex(name), options: { nameEncoding: "hex", ...wanted } })
-    const proof = parseNameProof(encodeJson(reply))
-    return isFailure(proof)
-      ? yield* new DaemonRefused({ reason: `the daemon's proof is invalid: ${proof.failed}` })
-      : proof
+    const document = readNameDocument(encodeJson(reply), name)
+    return isFailure(document)
+      ? yield* new DaemonRefused({ reason: `the daemon's proof is invalid: ${document.failed}` })
+      : document
   }).pipe(
     Effect.catchTag("RpcFailure", (failure): Effect.Effect<never, ProveFailure> => {
       const { code, message } = failure

@@ -1,8 +1,17 @@
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { Network } from "../protocol/networks.ts"
-import { NAME_PROOF, type NameProof, type NameProofOperation } from "../verify/nameProof.ts"
+import {
+  isFailure,
+  NAME_PROOF,
+  type NameProof,
+  type NameProofOperation,
+  parseNameProof,
+  type ProofFailure
+} from "../verify/nameProof.ts"
 import type { NameEntry } from "./NameEntry.ts"
 
 // What a node knows about a name for a portable proof (docs/proofs.md), and the document that it makes of that.
@@ -126,4 +135,29 @@ export const nameDocument = (
     asOf,
     ...(since === undefined ? {} : { since })
   }
+}
+
+const HEIGHT = Schema.NonNegativeInt
+
+const ABSENCE = Schema.Struct({
+  svcd: Schema.Literal(NAME_ABSENCE),
+  network: Schema.Literal("main", "test", "regtest"),
+  name: Schema.String,
+  absent: Schema.Struct({ from: HEIGHT, to: HEIGHT }),
+  asOf: Schema.Struct({ height: HEIGHT, hash: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) })
+})
+
+const decodeDenial = Schema.decodeUnknownEither(
+  Schema.parseJson(Schema.Struct({ svcd: Schema.Literal(NAME_ABSENCE) }))
+)
+
+const decodeAbsence = Schema.decodeUnknownEither(Schema.parseJson(ABSENCE))
+
+/** Reads a node's JSON about a name: its proof, or its word that there is no such name. Checks the form, not the content. */
+export const readNameDocument = (json: string, name: Bytes): NameProof | NameAbsence | ProofFailure => {
+  const document = Either.isRight(decodeDenial(json))
+    ? Either.getOrElse(decodeAbsence(json), (): ProofFailure => ({ failed: `the ${NAME_ABSENCE} has another form` }))
+    : parseNameProof(json)
+  if (isFailure(document) || document.name === toHex(name)) return document
+  return { failed: "the document is about another name" }
 }

@@ -45,6 +45,9 @@ describe("NameClient.proveName", () => {
       assert.deepInclude(pruned, { _tag: "ProofUnavailable", height: 690, message })
       assert.include((yield* failure(() => ({ code: -32601, message: "Method not found" }))).message, "older version")
       assert.include((yield* failure(() => ({ result: { ...PROOF, svcd: "other" } }))).message, "proof is invalid")
+      const { asOf, name, network } = PROOF
+      const absence = { svcd: "name-absence/1", network, name, absent: { from: 0, to: asOf.height }, asOf }
+      assert.strictEqual((yield* failure(() => ({ result: absence })))._tag, "NameNotFound")
     }))
 
   it.effect("says of a source without blocks that it has none, after what the name lacks", () =>

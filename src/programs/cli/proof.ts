@@ -2,10 +2,11 @@ import * as Effect from "effect/Effect"
 import { writeFileSync } from "node:fs"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { grouped, quantityOf } from "../../base/quantities.ts"
+import { readNameDocument } from "../../names/nameEvidence.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { decodeText } from "../../protocol/nameText.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
-import { isFailure, parseNameProof } from "../../verify/nameProof.ts"
+import { isFailure } from "../../verify/nameProof.ts"
 import type { CommandError, OwnContext } from "./commandContext.ts"
 import { objectOf } from "./jsonText.ts"
 import { noteLines, readingSurprises, readWord } from "./nameHints.ts"
@@ -31,18 +32,24 @@ export const proofCommand = (
     const options = objectOf({ nameEncoding: "hex", headers, chain: line.wants("chain") })
     const reply = yield* daemon.ask("name_proof", [toHex(bytes), options])
     const json = encodeJson(reply)
-    const proof = parseNameProof(json)
-    if (isFailure(proof)) {
+    const document = readNameDocument(json, bytes)
+    if (isFailure(document)) {
+      return yield* new CommandFailed({
+        message: `the daemon's proof is invalid: ${shownText(document.failed)}`,
+        remedy: "The daemon may be another version of svcd."
+      })
+    }
+    if ("absent" in document) {
       return yield* new CommandFailed({
         message: `${shownText(name)} does not exist, and that cannot be proven`,
-        remedy: "a proof can only show a name with a record"
+        remedy: "A proof can only show a name with a record."
       })
     }
     const notes = noteLines(readingSurprises({ surprises }))
     const file = line.text("out")
     if (file === undefined) return { code: 0, stdout: `${json}\n`, stderr: notes }
     yield* write({ file, text: `${json}\n` })
-    const blocks = proof.operations[0]?.headers.length ?? 0
-    const parts = `${quantityOf(proof.operations.length, "operation")}, ${quantityOf(blocks, "header")}`
+    const blocks = document.operations[0]?.headers.length ?? 0
+    const parts = `${quantityOf(document.operations.length, "operation")}, ${quantityOf(blocks, "header")}`
     return { code: 0, stdout: `${shownText(file)}: ${grouped(json.length)} bytes, ${parts}\n`, stderr: notes }
   })

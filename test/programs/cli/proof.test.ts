@@ -15,7 +15,13 @@ const CHAIN = { network: "regtest", low: 0, blocks: fixtureBlocks("regtest-names
 
 const PROOF = proofOf(CHAIN, text(NAME))
 
-const ABSENCE = { svcd: "name-absence/1", network: "regtest", name: "00", absent: { from: 0, to: 7 } }
+const ABSENCE = {
+  svcd: "name-absence/1",
+  network: "regtest",
+  name: toHex(text("d/nobody")),
+  absent: { from: 0, to: 7 },
+  asOf: { height: 7, hash: "00".repeat(32) }
+}
 
 const verify = (argv: ReadonlyArray<string>, stdin?: string) =>
   runAlone(["verify-proof", "-network=regtest", ...argv], stdin === undefined ? undefined : Effect.succeed(stdin))
@@ -66,5 +72,22 @@ describe("svcd-cli proof and verify-proof", () => {
       const { code, stderr, stdout } = yield* runWith({ name_proof: ABSENCE }).run("proof", "d/nobody")
       assert.deepStrictEqual({ code, stdout }, { code: 1, stdout: "" })
       assert.include(stderr, "d/nobody does not exist, and that cannot be proven")
+    }))
+
+  it.effect("say no name does not exist because of an answer that is neither proof nor denial", () =>
+    Effect.gen(function*() {
+      for (
+        const [answer, reason] of [
+          [{ ...ABSENCE, absent: {} }, "the name-absence/1 has another form"],
+          [{ ...ABSENCE, name: "00" }, "the document is about another name"],
+          [PROOF, "the document is about another name"],
+          [{ ...PROOF, svcd: "name-proof/2" }, "the proof is not a name-proof/1"],
+          [{}, "the proof is not a name-proof/1"]
+        ] as const
+      ) {
+        const { code, stderr, stdout } = yield* runWith({ name_proof: answer }).run("proof", "d/nobody")
+        assert.deepStrictEqual({ code, stdout }, { code: 1, stdout: "" })
+        assert.include(stderr, `the daemon's proof is invalid: ${reason}`)
+      }
     }))
 })

@@ -24,8 +24,8 @@ export const THREADS = [
 /** Native code stays in its package. */
 export const NATIVE = ["better-sqlite3", "secp256k1", "zeromq"]
 
-/** Native code that a bundled package would load if its user asked for it; svcd does not. */
-const UNUSED = ["pg-native"]
+/** Native code that bundled packages would use if it were installed; they work without it, and svcd does not install it. */
+const UNUSED = ["bufferutil", "pg-native", "utf-8-validate"]
 
 /** Packages in CommonJS load Node's modules by this name. */
 const BANNER = `import { createRequire as createRequireOfBundle } from "node:module";

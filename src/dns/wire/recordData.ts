@@ -6,9 +6,15 @@ import { WireWriter } from "./WireWriter.ts"
 /** DNSKEY, protocol: the only value (RFC 4034, section 2.1.2). */
 const DNSSEC_PROTOCOL = 3
 
-/** Types that a node has, in ascending order, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). */
+/**
+ * Types that a node has, in ascending order, as windows of 256 types with a bit for each (RFC 4034, section 4.1.2). Throws
+ * where the order is another one.
+ */
 const writeTypes = (writer: WireWriter, types: ReadonlyArray<number>): void => {
   const typeAt = (index: number): number => types[index] ?? 0
+  if (types.some((type, i) => i > 0 && type < typeAt(i - 1))) {
+    throw new RangeError(`types of NSEC out of order: ${types.join()}`)
+  }
   for (let at = 0; at < types.length;) {
     const window = typeAt(at) >>> 8
     let end = at

@@ -180,6 +180,16 @@ describe("a message of record sets", () => {
     )
   })
 
+  it("refuses types of NSEC that are out of order", () => {
+    for (const types of [[47, 1], [1, 257, 2], [1, 16, 15]]) {
+      assert.throws(
+        () => canonicalData({ type: "NSEC", next: wireName("bit"), types }),
+        RangeError,
+        `types of NSEC out of order: ${types.join()}`
+      )
+    }
+  })
+
   it("points to names that are written already", () => {
     const set = (owner: string, target: string) => ({
       owner: wireName(owner),

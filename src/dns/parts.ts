@@ -74,7 +74,10 @@ export interface DnsCounters {
 
 /** Signs record sets of the zone, at once: a signature takes microseconds, and most are kept. */
 export interface ZoneSigner {
-  /** Grows when the keys change, and each day: answers from before have other signatures, or old ones. */
+  /**
+   * Grows when the keys change, each day, and when the clock is set back: answers from before have other signatures, old
+   * ones, or some that are not valid yet.
+   */
   readonly generation: () => number
   /** The keys that the apex publishes, now. */
   readonly keys: () => Apex["keys"]

@@ -3,7 +3,11 @@ import { Effect, FastCheck as fc, Fiber } from "effect"
 import { newSigner } from "../../scripts/dns/memoryNode.ts"
 import { turnOfEventLoop } from "../../src/base/turns.ts"
 import type { DnsClient, ResponderOptions } from "../../src/dns/Responder.ts"
+import { makeSigner } from "../../src/dns/sign/signer.ts"
+import { newKeySecret, zoneKeyOf } from "../../src/dns/sign/zoneKey.ts"
+import { readMessage } from "../../src/dns/wire/message.ts"
 import { WorkBudget } from "../../src/dns/WorkBudget.ts"
+import { BIT_ORIGIN } from "../../src/dns/zone/suffix.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
 import { withNewDb } from "../names/blocks.ts"
 import { type DnsNode, queryBytes, type QueryOptions, RECURSION, UDP, withDnsNode } from "../support/dnsNode.ts"
@@ -11,7 +15,7 @@ import { wire } from "../support/dnsZone.ts"
 
 /** Answers without a fiber are those that fibers make, and there are none where a fiber has to wait or to say more. */
 
-const { A, AAAA, CNAME, DNSKEY, DS, NS, NSEC, SOA, TXT } = TYPE_NUMBERS
+const { A, AAAA, CNAME, DNSKEY, DS, NS, NSEC, RRSIG, SOA, TXT } = TYPE_NUMBERS
 const [ANY, AXFR] = [255, 252]
 
 const VALUES = {
@@ -172,6 +176,33 @@ describe("questions beyond the time of a turn", () => {
         // NXDOMAIN.
         for (const reply of replies) assert.strictEqual(reply._tag === "Message" ? (reply.bytes[3] ?? 0) & 15 : -1, 3)
       })))
+})
+
+describe("signatures after the clock is set back", () => {
+  const HOUR = 3_600
+
+  it.effect("are valid: of kept answers, and of the SOA of each denial", () => {
+    const keys = [zoneKeyOf(newKeySecret(), 0) ?? assert.fail("no key")]
+    let now = 100 * 24 * HOUR
+    const signer = makeSigner({ zone: BIT_ORIGIN, keys: () => keys, now: () => now, onSigned: () => {} })
+    return test({ signer }, ({ responder: { atOnce } }) =>
+      Effect.sync(() => {
+        const inceptionsOf = (name: string) => {
+          const bytes = atOnce(queryBytes(wire(name), A, { edns: { dnssec: true } }), UDP) ?? assert.fail("no answer")
+          const { answer, authority } = readMessage(bytes)
+          const signatures = [...answer, ...authority].filter(({ type }) => type === RRSIG)
+          // RFC 4034, section 3.1: behind the covered type, the algorithm, the labels, a TTL and the expiration.
+          return signatures.map(({ data }) => Buffer.from(data).readUInt32BE(12))
+        }
+        now += 6 * HOUR
+        const before = { addr: inceptionsOf("addr.bit."), none: inceptionsOf("none.bit.") }
+        assert.deepStrictEqual([before.addr.length, before.none.length], [1, 3])
+        now -= 3 * HOUR
+        for (const name of ["addr.bit.", "none.bit.", "other.bit."]) {
+          for (const inception of inceptionsOf(name)) assert.strictEqual(inception, now - HOUR, name)
+        }
+      }))
+  })
 })
 
 describe("a cached denial that cannot be signed again", () => {

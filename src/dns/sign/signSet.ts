@@ -10,7 +10,7 @@ import { ALGORITHM, type ZoneKey } from "./zoneKey.ts"
 export type RrsigRecord = Extract<ServerRecord, { readonly type: "RRSIG" }>
 
 /** Seconds that a signature is valid before it is made, for clocks that are slow, and behind. */
-const INCEPTION_BEFORE = 3_600
+export const INCEPTION_BEFORE = 3_600
 export const VALID_SECONDS = 14 * 86_400
 
 /** A wildcard's asterisk does not count (RFC 4034, section 3.1.3), whether the set comes from it or belongs to it. */

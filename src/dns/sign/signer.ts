@@ -6,7 +6,7 @@ import { Repeats } from "../Repeats.ts"
 import type { WireName } from "../wire/name.ts"
 import { keysAt } from "./keysAt.ts"
 import { SignatureCache } from "./SignatureCache.ts"
-import { canonicalSet, type RrsigRecord, type SetSigner, signSet, VALID_SECONDS } from "./signSet.ts"
+import { canonicalSet, INCEPTION_BEFORE, type RrsigRecord, type SetSigner, signSet, VALID_SECONDS } from "./signSet.ts"
 import { dnskeyOf, type DnskeyRecord, keyTag, type ZoneKey } from "./zoneKey.ts"
 
 export interface SignerOptions {
@@ -26,6 +26,9 @@ const RENEWED_AFTER = VALID_SECONDS / 2
 const LONGEST_GENERATION = 86_400
 
 const CACHE_BYTES = 16 * 1024 * 1024
+
+/** All that NSEC at a name without records of its own lists. */
+const DENIAL_TYPES = new Set<number>([TYPE_NUMBERS.RRSIG, TYPE_NUMBERS.NSEC])
 
 /** What the phases of the keys mean for signatures, until a time. */
 interface KeyPlan {
@@ -54,6 +57,10 @@ const planAt = (keys: ReadonlyArray<ZoneKey>, zone: WireName, now: number): KeyP
   }
 }
 
+/** Whether a set is NSEC at a name that has nothing: of all that is signed, what random questions make. */
+const isOfNothing = ({ records }: RecordSet): boolean =>
+  records.every((record) => record.type === "NSEC" && record.types.every((type) => DENIAL_TYPES.has(type)))
+
 /**
  * A signer whose signatures are valid for 14 days. It is synchronous, since a signature takes microseconds, and keeps
  * signatures up to a number of bytes.
@@ -63,10 +70,19 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
   const repeats = new Repeats()
   let shared = new WeakMap<RecordSet, RecordSet>()
   let plan = planAt(keys(), zone, readTime())
+  let latest = plan.start
   let generation = 0
 
+  /** Whether signatures of this generation are valid: a clock may be set back to before the first second of some. */
+  const isCurrent = (now: number): boolean =>
+    plan.from === keys() && now < plan.until && now >= plan.start && now >= latest - INCEPTION_BEFORE
+
   const planNow = (now: number): KeyPlan => {
-    if (plan.from === keys() && now < plan.until && now >= plan.start) return plan
+    if (isCurrent(now)) {
+      latest = Math.max(latest, now)
+      return plan
+    }
+    latest = now
     plan = planAt(keys(), zone, now)
     generation += 1
     shared = new WeakMap()
@@ -77,7 +93,7 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
     const { keySigners, signers } = plan
     const canonical = canonicalSet(set)
     const signed = binaryString(canonical)
-    const isWorthKeeping = set.type !== TYPE_NUMBERS.NSEC || repeats.isRepeated(set.owner)
+    const isWorthKeeping = !isOfNothing(set) || repeats.isRepeated(set.owner)
     const records = (set.type === TYPE_NUMBERS.DNSKEY ? keySigners : signers).map((signer): RrsigRecord => {
       const place = `${signer.keyTag} ${signed}`
       const kept = cache.get(place, now)

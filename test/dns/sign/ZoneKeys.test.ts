@@ -17,7 +17,8 @@ const temporaryDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
 )
 
-const DAY = 86_400
+const HOUR = 3_600
+const DAY = 24 * HOUR
 const BIT = wireName("bit")
 
 const keyMade = (created: number): ZoneKey => zoneKeyOf(newKeySecret(), created) ?? assert.fail("no key")
@@ -78,6 +79,9 @@ describe("signatures", () => {
   const tagsOf = (records: ReadonlyArray<{ readonly type: string; readonly keyTag?: number }>) =>
     records.map(({ keyTag: tag }) => tag)
 
+  const inceptionsOf = (records: ReadonlyArray<{ readonly type: string; readonly inception?: number }>) =>
+    records.map(({ inception }) => inception)
+
   it("are kept until half of their life is over", () => {
     const { signer, state } = signerAt([keyMade(0)], 100)
     const first = signer.signatures(set)
@@ -107,6 +111,28 @@ describe("signatures", () => {
     assert.deepStrictEqual(made, [1, 2, 2, 2])
     signer.signatures({ ...denial, owner: BIT })
     assert.strictEqual(state.made, 3)
+  })
+
+  it("over NSEC records of names that have something are kept at once, as all questions for other types share them", () => {
+    const { signer, state } = signerAt([keyMade(0)], 100)
+    const atName = { ...set, type: 47, records: [{ type: "NSEC" as const, next: BIT, types: [1, 46, 47] }] }
+    for (const _ of [1, 2, 3]) signer.signatures(atName)
+    assert.strictEqual(state.made, 1)
+  })
+
+  it("of a shared set are valid after the clock is set back to a time between the signer's start and theirs", () => {
+    const { signer, state } = signerAt([keyMade(0)], 100)
+    const shared = { ...set, isShared: true }
+    state.now += DAY / 2
+    const before = [signer.signatures(shared), signer.generation()] as const
+    state.now -= HOUR
+    assert.deepStrictEqual([signer.signatures(shared), signer.generation()], before, "signatures begin an hour early")
+    state.now -= 1
+    assert.deepStrictEqual(inceptionsOf(signer.signatures(shared).records), [state.now - HOUR])
+    assert.isAbove(signer.generation(), before[1])
+    const after = signer.generation()
+    state.now += DAY / 4
+    assert.strictEqual(signer.generation(), after, "the clock goes on")
   })
 
   it("of a shared set are those of any other, and follow the keys", () => {

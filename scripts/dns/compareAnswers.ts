@@ -144,7 +144,7 @@ export const faultOf = (asked: AskedFront, own: DnsMessage, found: DnsMessage): 
   const [expected, seen] = [dataLines(own), dataLines(found)]
   const isSame = found.rcode === own.rcode && expected.join("\n") === seen.join("\n")
   if (isSame && isSecure(found)) return undefined
-  if (isInvented(asked, own, found) || isBeforeWildcard(asked, own, found)) return undefined
+  if (isSecure(found) && (isInvented(asked, own, found) || isBeforeWildcard(asked, own, found))) return undefined
   if (found.rcode !== own.rcode) {
     const code = bogusCode(found)
     return `rcode ${found.rcode} instead of ${own.rcode}${code === undefined ? "" : `, extended error ${code}`}`

@@ -12,7 +12,10 @@ interface WindowNow {
   readonly low: Height
 }
 
-/** The evidence of a name in a window that keeps proofs, from one state. Throws `StorageFailure`. */
+/**
+ * The evidence of a name in a window that keeps proofs, from one state: operations up to the first that was stored
+ * without, or is too much for a proof. Throws `StorageFailure`.
+ */
 export const evidenceInWindow = (
   { file, low, tip }: WindowNow,
   name: Bytes,
@@ -25,7 +28,10 @@ export const evidenceInWindow = (
     const isNewest = evidence.operations.length === 0
     const heads = file.heads(height, isNewest ? 1 + wanted.headers : 1)
     const coinbase = heads[0]?.coinbase
-    if (kept === undefined || coinbase === undefined) return unprovable(height, "unkept")
+    if (kept === undefined || coinbase === undefined) {
+      if (isNewest) return unprovable(height, "unkept")
+      break
+    }
     if (evidence.add({ height, tx, vout, ...kept, coinbase, headers: heads.map(({ head }) => head) })) continue
     if (isNewest) return unprovable(height, "long")
     break

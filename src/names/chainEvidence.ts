@@ -97,6 +97,33 @@ const entriesNow = (names: Stores["names"], name: Bytes, wanted: WantedEvidence)
     return yield* new NamesIncomplete()
   })
 
+/**
+ * Adds the evidence of operations, the newest first, up to the first that is not stored or too much for a proof. Fails if
+ * that is the newest one.
+ */
+const collected = (
+  stores: Stores,
+  entries: ReadonlyArray<NameEntry>,
+  { following, tip }: Place
+): Effect.Effect<EvidenceList["operations"], Failure> =>
+  Effect.gen(function*() {
+    const evidence = new EvidenceList()
+    for (const entry of entries) {
+      const isNewest = evidence.operations.length === 0
+      const found = evidenceOf(stores, entry, { tip, following: isNewest ? following : 0 })
+      const operation = isNewest
+        ? yield* found
+        : yield* Effect.catchTag(found, "ProofUnavailable", () => Effect.succeed(undefined))
+      if (operation === undefined) break
+      if (!evidence.add(operation)) {
+        if (isNewest) return yield* unprovable(entry.height, "long")
+        break
+      }
+      yield* turnOfEventLoop
+    }
+    return evidence.operations
+  })
+
 /** Proves a name from names.db and the block files. Reads one block a turn of the event loop. */
 export const evidenceInChain = (
   stores: Stores,
@@ -109,14 +136,6 @@ export const evidenceInChain = (
     const end = tree.find(tip.hash)
     // The chain is being repaired, and names.db is ahead of it.
     if (end === NO_HEADER) return yield* new NamesIncomplete()
-    const evidence = new EvidenceList()
-    for (const entry of entries) {
-      const following = evidence.operations.length === 0 ? wanted.headers : 0
-      if (!evidence.add(yield* evidenceOf(stores, entry, { tip: end, following }))) {
-        if (evidence.operations.length === 0) return yield* unprovable(entry.height, "long")
-        break
-      }
-      yield* turnOfEventLoop
-    }
-    return { tip, from: (yield* names.beginning) ?? 0, since, operations: evidence.operations }
+    const operations = yield* collected(stores, entries, { tip: end, following: wanted.headers })
+    return { tip, from: (yield* names.beginning) ?? 0, since, operations }
   })

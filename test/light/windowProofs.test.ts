@@ -13,7 +13,7 @@ import { type Bytes, EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { MemoryChain, trustScripts } from "../support/MemoryChain.ts"
 import { proofOf } from "../support/nameProofs.ts"
-import { mine } from "../support/regtest.ts"
+import { mine, text } from "../support/regtest.ts"
 import { withDirectory } from "../support/temporary.ts"
 import { allBlocks } from "../support/twoBranches.ts"
 
@@ -129,6 +129,26 @@ describe("a window that keeps proofs", () => {
       assert.lengthOf(again.file.heads(again.chain.range.low, 1), 0)
       assert.strictEqual(again.chain.height, blocks.length - 1)
       again.file.close()
+    }))
+
+  it("proves the newest operations of a name whose earlier ones were stored without", () =>
+    withDirectory((directory) => {
+      const window = openWindow(directory, true)
+      fill(window, blocks.slice(1))
+      const { chain, file } = window
+      const now = { tip: { height: chain.height, hash: chain.tree.hash(chain.tree.tip()) }, low: chain.range.low }
+      const name = text("d/kelp38c6")
+      const rows = file.provenOf(name, 200)
+      assert.isAbove(rows.length, 1)
+      const lacking = (at: number) => ({
+        heads: file.heads.bind(file),
+        provenOf: () => rows.map((row, i) => i === at ? { ...row, kept: undefined } : row)
+      })
+      const found = evidenceInWindow({ ...now, file: lacking(1) }, name, WANTED)
+      assert.deepStrictEqual("_tag" in found ? found.message : found.operations.length, 1)
+      const newest = evidenceInWindow({ ...now, file: lacking(0) }, name, WANTED)
+      assert.strictEqual("_tag" in newest ? newest._tag : undefined, "ProofUnavailable")
+      file.close()
     }))
 
   it("opens a file of the form without proofs", () =>

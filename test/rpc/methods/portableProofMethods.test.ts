@@ -1,6 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { toHex } from "../../../src/protocol/bytes.ts"
+import { BlockUnavailable } from "../../../src/chain/errors.ts"
+import { evidenceInChain } from "../../../src/names/chainEvidence.ts"
+import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { isFailure, type NameProof, parseNameProof } from "../../../src/verify/nameProof.ts"
 import { signatures } from "../../../src/verify/signatures.ts"
 import { verifyNameProof } from "../../../src/verify/verifyNameProof.ts"
@@ -123,6 +125,29 @@ layer(methodNode())("portable proofs", (it) => {
       assert.deepInclude(verified, { height: earlier })
       yield* call("reconsiderblock", before.asOf.hash)
       assert.deepStrictEqual(yield* proofOf(name, { chain: true }), before)
+    }))
+
+  it.effect("begin after an earlier operation whose block was pruned", () =>
+    Effect.gen(function*() {
+      const { chain, names } = yield* MethodNode
+      const name = text(LIVING)
+      const whole = yield* evidenceInChain({ chain, names }, name, { headers: 6, chain: true })
+      const [newest, earlier] = whole.operations
+      if (newest === undefined || earlier === undefined) return assert.fail("too few operations")
+      /** A chain without the block at a height. */
+      const without = (height: number) => ({
+        ...chain,
+        block: (hash: Uint8Array) =>
+          Effect.flatMap(chain.block(hash), (block) =>
+            equal(hash, chain.tree.hash(chain.tree.at(height)))
+              ? new BlockUnavailable({ hash: displayHash(hash), height, pruned: true })
+              : Effect.succeed(block))
+      })
+      const wanted = { headers: 6, chain: true }
+      const found = yield* evidenceInChain({ chain: without(earlier.height), names }, name, wanted)
+      assert.deepStrictEqual(found, { ...whole, operations: [newest] })
+      const failure = yield* Effect.flip(evidenceInChain({ chain: without(newest.height), names }, name, wanted))
+      assert.deepInclude(failure, { _tag: "ProofUnavailable", height: newest.height })
     }))
 
   it.effect("are never made of a name that does not exist", () =>

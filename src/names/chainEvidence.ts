@@ -26,6 +26,13 @@ interface Stores {
 
 type Failure = NamesIncomplete | ProofUnavailable | StorageFailure
 
+/** Bytes of a block for one turn of the event loop. A block of usual size takes one turn. */
+const BYTES_A_TURN = 64_000
+
+/** Lets other work run, the longer the larger the block is that is read. */
+const turnsFor = (bytes: number): Effect.Effect<void> =>
+  Effect.repeatN(turnOfEventLoop, Math.floor(bytes / BYTES_A_TURN))
+
 /** How often a proof is begun again because a block arrived. */
 const ATTEMPTS = 5
 
@@ -60,6 +67,7 @@ const evidenceOf = (
       BlockNotFound: () => unavailable(chain.tree, id),
       BlockUnavailable: () => unavailable(chain.tree, id)
     })
+    yield* turnsFor(block.size)
     const { transactions } = block
     const pos = transactions.findIndex((transaction) => equal(transaction.txid, txid))
     const [coinbase] = transactions
@@ -119,12 +127,11 @@ const collected = (
         if (isNewest) return yield* unprovable(entry.height, "long")
         break
       }
-      yield* turnOfEventLoop
     }
     return evidence.operations
   })
 
-/** Proves a name from names.db and the block files. Reads one block a turn of the event loop. */
+/** Proves a name from names.db and the block files. Reads at most one block a turn of the event loop. */
 export const evidenceInChain = (
   stores: Stores,
   name: Bytes,

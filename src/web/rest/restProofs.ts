@@ -36,6 +36,9 @@ const wantedOf = (query: URLSearchParams): WantedEvidence | string => {
     : "chain must be 0 or 1"
 }
 
+/** Proofs in progress at once, so that callers without credentials take no more of the node's time. Others wait in line. */
+const PLACES = { newest: 2, chain: 1 }
+
 /** Pages of other sites may read it, as it is public and needs no credentials. */
 const shared = (answer: PageAnswer): PageAnswer => ({
   ...answer,
@@ -46,6 +49,9 @@ export const restProofs: Effect.Effect<PageHandler, never, Chain | NameDb | Name
   Effect.gen(function*() {
     const { prove } = yield* makeNameProofs(yield* NameAnswers)
     const { report } = yield* SyncReporter
+    const short = (yield* Effect.makeSemaphore(PLACES.newest)).withPermits(1)
+    // A proof of many operations reads as many blocks, and delays no short one.
+    const long = (yield* Effect.makeSemaphore(PLACES.chain)).withPermits(1)
 
     const failed = (failure: ProofFailed): Effect.Effect<PageAnswer> => {
       switch (failure._tag) {
@@ -76,7 +82,7 @@ export const restProofs: Effect.Effect<PageHandler, never, Chain | NameDb | Name
         })
         const wanted = refused ?? wantedOf(query)
         if (typeof wanted === "string") return restFailure(400, wanted)
-        const document = yield* prove(name, wanted)
+        const document = yield* (wanted.chain ? long : short)(prove(name, wanted))
         return restAnswer("absent" in document ? 404 : 200, "application/json", `${JSON.stringify(document)}\n`)
       }).pipe(Effect.catchAll(failed), Effect.map(shared))
 

@@ -1,7 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { replaceEventLoop } from "../../../src/base/turns.ts"
 import { BlockUnavailable } from "../../../src/chain/errors.ts"
 import { evidenceInChain } from "../../../src/names/chainEvidence.ts"
+import { Block } from "../../../src/protocol/block.ts"
 import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { isFailure, type NameProof, parseNameProof } from "../../../src/verify/nameProof.ts"
 import { signatures } from "../../../src/verify/signatures.ts"
@@ -148,6 +150,33 @@ layer(methodNode())("portable proofs", (it) => {
       assert.deepStrictEqual(found, { ...whole, operations: [newest] })
       const failure = yield* Effect.flip(evidenceInChain({ chain: without(newest.height), names }, name, wanted))
       assert.deepInclude(failure, { _tag: "ProofUnavailable", height: newest.height })
+    }))
+
+  it.effect("give other work turns by the size of the blocks that they read", () =>
+    Effect.gen(function*() {
+      const { chain, names } = yield* MethodNode
+      const large = {
+        ...chain,
+        block: (hash: Uint8Array) =>
+          Effect.map(chain.block(hash), (block) => new Block({ ...block, bytes: new Uint8Array(640_000) }))
+      }
+      const turnsOf = (reader: typeof chain) =>
+        Effect.gen(function*() {
+          let turns = 0
+          const loop = replaceEventLoop({
+            nextTurn: (task) => {
+              turns += 1
+              return loop.nextTurn(task)
+            },
+            afterDelay: (delay, task) => loop.afterDelay(delay, task)
+          })
+          const wanted = { headers: 0, chain: true }
+          const { operations } = yield* evidenceInChain({ chain: reader, names }, text(LIVING), wanted).pipe(
+            Effect.ensuring(Effect.sync(() => replaceEventLoop(loop)))
+          )
+          return turns / operations.length
+        })
+      assert.strictEqual((yield* turnsOf(large)) - (yield* turnsOf(chain)), 10)
     }))
 
   it.effect("are never made of a name that does not exist", () =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { pageRequest } from "../../../src/http/Pages.ts"
 import { NameAnswers } from "../../../src/light/NameAnswers.ts"
@@ -9,6 +10,7 @@ import { nameOfHost, nostrGateway, nostrStarting } from "../../../src/web/rest/n
 import { restProofs } from "../../../src/web/rest/restProofs.ts"
 import { askWhile } from "../../support/askNames.ts"
 import { servicesOf } from "../../support/chain.ts"
+import { eventually } from "../../support/eventually.ts"
 import { layer } from "../../support/layer.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { wholeAnswers } from "../../support/wholeAnswers.ts"
@@ -138,5 +140,42 @@ layer(methodNode())("GET /rest/name-proof/", (it) => {
       for (const wrong of ["", "%zz", "d/a?headers=25", "d/a?headers=x", "d/a?chain=yes", "d/a?other=1"]) {
         assert.strictEqual((yield* get(wrong)).status, 400, wrong)
       }
+    }))
+
+  it.effect("makes few proofs at once, and short ones beside a long one", () =>
+    Effect.gen(function*() {
+      const node = yield* MethodNode
+      const open = yield* Effect.makeLatch(false)
+      let reading = 0
+      const block = (hash: Uint8Array) =>
+        Effect.suspend(() => {
+          reading += 1
+          return Effect.zipRight(open.await, node.chain.block(hash)).pipe(
+            Effect.ensuring(Effect.sync(() => void (reading -= 1)))
+          )
+        })
+      const { answer } = yield* restProofs.pipe(
+        Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
+        Effect.provideService(NameDb, node.names),
+        Effect.provide(servicesOf({ ...node.chain, block })),
+        Effect.provideService(SyncStatus, node.status)
+      )
+      const start = (query: string) =>
+        Effect.forEach(
+          Array.from({ length: 5 }),
+          () => Effect.fork(answer(pageRequest(`/rest/name-proof/d%2Fkelp38c6?${query}`)))
+        )
+      const long = yield* start("chain=1")
+      yield* eventually("one long proof is being made", Effect.sync(() => reading === 1))
+      const short = yield* start("chain=0")
+      yield* eventually("short ones are being made", Effect.sync(() => reading === 3))
+      for (let turn = 0; turn < 50; turn++) yield* turnOfEventLoop
+      assert.strictEqual(reading, 3)
+      const [first, ...others] = long
+      // A caller that leaves gives its place to the next.
+      if (first !== undefined) yield* Fiber.interrupt(first)
+      yield* eventually("the next long proof is being made", Effect.sync(() => reading === 3))
+      yield* open.open
+      for (const { status } of yield* Fiber.join(Fiber.all([...others, ...short]))) assert.strictEqual(status, 200)
     }))
 })

@@ -6,11 +6,11 @@ import { readNameDocument } from "../../names/nameEvidence.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { decodeText } from "../../protocol/nameText.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
-import { isFailure } from "../../verify/nameProof.ts"
+import { isFailure, type NameProof } from "../../verify/nameProof.ts"
 import type { CommandError, OwnContext } from "./commandContext.ts"
 import { objectOf } from "./jsonText.ts"
 import { noteLines, readingSurprises, readWord } from "./nameHints.ts"
-import { type CliOutcome, CommandFailed } from "./outcome.ts"
+import { type CliOutcome, CommandFailed, NAME } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 
 const write = (
@@ -20,6 +20,16 @@ const write = (
     try: () => writeFileSync(file, text),
     catch: (error) => new CommandFailed({ message: `${shownText(file)} cannot be written: ${reasonOf(codeOf(error))}` })
   })
+
+/** Says of a proof with `-chain` that it ends before the registration. */
+const shortNote = ({ operations, since }: NameProof): string => {
+  const oldest = operations.at(-1)
+  return oldest === undefined || oldest.height === since ?
+    "" :
+    `${NAME}: note: the proof has no operation before block ${
+      grouped(oldest.height)
+    }: the node lacks its block, or it is too much for a proof\n`
+}
 
 /** Prints the proof of a name, or writes it to a file. Exits with status 1 for a name that does not exist. */
 export const proofCommand = (
@@ -45,7 +55,7 @@ export const proofCommand = (
         remedy: "A proof can only show a name with a record."
       })
     }
-    const notes = noteLines(readingSurprises({ surprises }))
+    const notes = noteLines(readingSurprises({ surprises })) + (line.wants("chain") ? shortNote(document) : "")
     const file = line.text("out")
     if (file === undefined) return { code: 0, stdout: `${json}\n`, stderr: notes }
     yield* write({ file, text: `${json}\n` })

@@ -4,10 +4,10 @@ import { wallTime } from "../../base/clock.ts"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { grouped, quantityOf } from "../../base/quantities.ts"
 import { type NetworkName, networks } from "../../protocol/networks.ts"
-import { isFailure, LONGEST_PROOF } from "../../verify/nameProof.ts"
+import { isFailure, LONGEST_PROOF, MOST_FOLLOWING } from "../../verify/nameProof.ts"
 import { signatures } from "../../verify/signatures.ts"
 import { type VerifiedName, verifyNameProof } from "../../verify/verifyNameProof.ts"
-import { type CliInput, type CliOutcome, CommandFailed, failure, success } from "./outcome.ts"
+import { type CliInput, type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
 import { shownText } from "./textWidth.ts"
 
 export interface VerifyProofInput {
@@ -41,7 +41,26 @@ const readProof = (file: string, { readStdin }: Pick<CliInput, "readStdin">): Ef
 
 const PROOFS = {
   buried: "blocks with work are on top of it",
-  signatures: "blocks with work are on top of it, and each owner in the proof signed the next operation"
+  signatures: "blocks with work are on top of it, and each owner in the proof signed the next operation, which shows " +
+    "nothing if the block of the oldest one is false"
+}
+
+/** What to do about a proof that fails for another reason than its making; for a false one there is nothing. */
+const remedyOf = (
+  failed: string,
+  { confirmations }: Pick<VerifyProofInput, "confirmations">
+): string | undefined => {
+  const [, chain] = /^the proof is about (\w+), not/.exec(failed) ?? []
+  const other = Object.values(networks).find(({ chainName }) => chainName === chain)
+  if (other !== undefined) return `To verify a proof of ${other.name}, write -network ${other.name}.`
+  if (failed.endsWith(" confirmations")) {
+    const headers = confirmations - 1
+    return headers > MOST_FOLLOWING
+      ? `A proof shows ${MOST_FOLLOWING + 1} at most.`
+      : `To make one with more blocks: "${NAME} proof NAME -headers ${headers}".`
+  }
+  if (/older than|expired/.test(failed)) return `To make a proof of today: "${NAME} proof NAME".`
+  return failed.endsWith("from the future") ? "Check the clock of this machine." : undefined
 }
 
 const linesOf = (verified: VerifiedName): ReadonlyArray<string> => {
@@ -73,6 +92,9 @@ export const verifyProofCommand = (
     const valid = !isFailure(outcome)
     if (json) return { code: valid ? 0 : 1, stdout: `${JSON.stringify({ valid, ...outcome }, null, 2)}\n`, stderr: "" }
     return isFailure(outcome)
-      ? failure(1, { message: `the proof is not valid: ${shownText(outcome.failed)}` })
+      ? failure(1, {
+        message: `the proof is not valid: ${shownText(outcome.failed)}`,
+        remedy: remedyOf(outcome.failed, { confirmations })
+      })
       : success(`${linesOf(outcome).join("\n")}\n`)
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))

@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { toHex } from "../../../src/protocol/bytes.ts"
+import { replaceTime } from "../../../src/base/clock.ts"
+import { decodeBlock } from "../../../src/protocol/block.ts"
+import { fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { fixtureText } from "../../support/fixtures.ts"
 import { proofOf } from "../../support/nameProofs.ts"
 import { text } from "../../support/regtest.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
@@ -36,6 +39,9 @@ describe("svcd-cli proof and verify-proof", () => {
           const made = yield* run("proof", NAME, "-headers", "12", "-chain", "-out", file)
           assert.match(made.stdout, /proof\.json: [\d,]+ bytes, 1 operation, 7 headers\n$/)
           assert.strictEqual(made.code, 0)
+          assert.match(made.stderr, /note: the proof has no operation before block \d+: the node lacks its block/)
+          const complete = runWith({ name_proof: proofOf(CHAIN, text(NAME), { whole: true }) })
+          assert.strictEqual((yield* complete.run("proof", NAME, "-chain")).stderr, "")
           const [params] = sent("name_proof")
           assert.strictEqual(JSON.stringify(params).includes(toHex(text(NAME))), true)
           const printed = yield* run("proof", NAME)
@@ -60,11 +66,38 @@ describe("svcd-cli proof and verify-proof", () => {
       assert.include(failed.stderr, "the proof is not valid: output 0 has another name")
       assert.include(
         (yield* verify(["-", "-confirmations", "9"], JSON.stringify(PROOF))).stderr,
-        "7 of 9 confirmations"
+        "7 of 9 confirmations\nTo make one with more blocks: \"svcd-cli proof NAME -headers 8\"."
+      )
+      assert.include(
+        (yield* verify(["-", "-confirmations", "26"], JSON.stringify(PROOF))).stderr,
+        "\nA proof shows 25 at most."
       )
       assert.deepInclude(JSON.parse((yield* verify(["-json", "-"], stdin)).stdout), { valid: false })
-      assert.include((yield* runAlone(["verify-proof", "-"], Effect.succeed(JSON.stringify(PROOF)))).stderr, "not main")
+      assert.include(
+        (yield* runAlone(["verify-proof", "-"], Effect.succeed(JSON.stringify(PROOF)))).stderr,
+        "not main\nTo verify a proof of regtest, write -network regtest."
+      )
       assert.include((yield* verify(["/nowhere/proof.json"])).stderr, "cannot be read")
+    }))
+
+  it.effect("say what to do about a proof that is old, or ahead of the clock", () =>
+    Effect.gen(function*() {
+      const block = decodeBlock(fromHex(fixtureText("mainnet-blocks/210000.hex").trim()) ?? assert.fail())
+      const stdin = JSON.stringify(proofOf({ network: "main", low: 210_000, blocks: [block] }, text("d/calm")))
+      /** What svcd-cli says so many seconds after the block. */
+      const saidAfter = (seconds: number) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() =>
+            replaceTime({ monotonic: () => performance.now(), wallTime: () => 1000 * (block.header.time + seconds) })
+          ),
+          () => Effect.map(runAlone(["verify-proof", "-"], Effect.succeed(stdin)), ({ stderr }) => stderr),
+          (time) => Effect.sync(() => replaceTime(time))
+        )
+      assert.match(
+        yield* saidAfter(2 * 86_400),
+        /older than a day\nTo make a proof of today: "svcd-cli proof NAME"\.\n$/
+      )
+      assert.match(yield* saidAfter(-3 * 3600), /from the future\nCheck the clock of this machine\.\n$/)
     }))
 
   it.effect("print no proof of a name that does not exist", () =>

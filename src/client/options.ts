@@ -22,7 +22,10 @@ export interface ResolveOptions {
 export interface ProveOptions {
   /** Headers of the blocks after that of the newest operation, 0 to 24, as far as there are blocks; 6 by default. */
   readonly headers?: number | undefined
-  /** Whether to prove all operations since the registration, so that a reader can check the owners' signatures. */
+  /**
+   * Whether to prove all operations since the registration, as far as the node has their blocks, so that a reader can check
+   * the owners' signatures.
+   */
   readonly chain?: boolean | undefined
 }
 

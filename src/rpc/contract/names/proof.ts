@@ -77,7 +77,9 @@ export const PROOF_OPTIONS = {
     USUAL_FOLLOWING
   ),
   chain: withDefault(
-    boolean(`Whether to prove all operations since the registration, ${MOST_OPERATIONS} at most.`),
+    boolean(
+      `Whether to prove all operations since the registration, as far as the node has their blocks, ${MOST_OPERATIONS} at most.`
+    ),
     false
   )
 }

@@ -47,21 +47,42 @@ const fileOf = ({ path }: Wallet): string => {
   }
 }
 
-/** What the wallet shows is in its file, which replaces the one before in one step. */
-const storedFault = (
-  text: string,
-  all: ReadonlyArray<ListedRegistration>,
-  sent: ReadonlyArray<string>
-): string | undefined => {
-  for (const { name, rand } of all) {
-    if (!text.includes(toHex(rand))) return `the registration of ${nameField(name)} is not in the file of the wallet`
-  }
-  for (const txid of sent) {
-    if (!text.includes(txid)) {
-      return `the payment ${txid.slice(0, 12)} is in the mempool and not in the file of the wallet`
+/**
+ * What a wallet shows is in its file. A write is in the file before the wallet shows it: the file may already lack what
+ * it had, until the registrations that the wallet shows change. A node that starts shows what its file has.
+ */
+export class ShownSalts {
+  private readonly stored = new Set<string>()
+  /** Stored once, shown at the last look, and not in the file any more. */
+  private leaving: ReadonlySet<string> = new Set()
+
+  /** `isChange`: whether the wallet shows other registrations than at the last look, in the same life of its node. */
+  fault(
+    all: ReadonlyArray<Pick<ListedRegistration, "name" | "rand">>,
+    { isChange, text }: { readonly text: string; readonly isChange: boolean }
+  ): string | undefined {
+    const missing = new Set<string>()
+    for (const { name, rand } of all) {
+      const salt = toHex(rand)
+      if (text.includes(salt)) {
+        this.stored.add(salt)
+        continue
+      }
+      if (!this.stored.has(salt) || isChange && this.leaving.has(salt)) {
+        return `the registration of ${nameField(name)} is not in the file of the wallet`
+      }
+      missing.add(salt)
     }
+    this.leaving = missing
+    return undefined
   }
-  return undefined
+}
+
+const sentFault = (text: string, sent: ReadonlyArray<string>): string | undefined => {
+  const missing = sent.find((txid) => !text.includes(txid))
+  return missing === undefined
+    ? undefined
+    : `the payment ${missing.slice(0, 12)} is in the mempool and not in the file of the wallet`
 }
 
 /** Own payments in the mempool, in display order of their txids. */
@@ -85,7 +106,16 @@ interface Memory {
   all: string
   /** Registrations with a transaction, by salt. */
   readonly acknowledged: Map<string, ListedRegistration>
+  readonly shown: ShownSalts
 }
+
+const newMemory = (): Memory => ({
+  life: 0,
+  list: undefined,
+  all: "",
+  acknowledged: new Map(),
+  shown: new ShownSalts()
+})
 
 class Sagas {
   private readonly memories = new Map<string, Memory>()
@@ -96,15 +126,17 @@ class Sagas {
 
   private wallet(node: WorldNode, wallet: Wallet): string | undefined {
     const key = `${node.name} ${wallet.name}`
-    const memory = this.memories.get(key) ?? { life: 0, list: undefined, all: "", acknowledged: new Map() }
+    const memory = this.memories.get(key) ?? newMemory()
     this.memories.set(key, memory)
     const all = wallet.names.registrations()
     const list = wallet.ledger.transactions()
     const told = all.map(({ newTxid, rand, step }) => `${toHex(rand)} ${toHex(newTxid)} ${step}`).join()
-    if (memory.life === node.life && memory.list === list && memory.all === told) return undefined
+    const [isSameLife, isSame] = [memory.life === node.life, memory.all === told]
+    if (isSameLife && isSame && memory.list === list) return undefined
     Object.assign(memory, { life: node.life, list, all: told })
+    const text = fileOf(wallet)
     return this.lostFault(memory, all) ?? doubleFault(all) ?? saltFault(wallet, all) ??
-      storedFault(fileOf(wallet), all, sentOf(node, wallet))
+      memory.shown.fault(all, { text, isChange: isSameLife && !isSame }) ?? sentFault(text, sentOf(node, wallet))
   }
 
   private lostFault({ acknowledged }: Memory, all: ReadonlyArray<ListedRegistration>): string | undefined {

@@ -68,6 +68,9 @@ const MINUTE = 60_000
 /** By how much broadcasts above the limit cost more. */
 const BROADCAST_FACTOR = 10
 
+/** Characters of a reply that a batch has room for at all times: that of a broadcast must not get lost. */
+const SMALL = 1_000
+
 const excessive = (): ElectrumError =>
   new ElectrumError({ code: CODE.excessiveUse, message: "excessive resource usage", closes: true })
 
@@ -88,6 +91,8 @@ export class ServedClient implements StatusReader {
   #running: Fiber.RuntimeFiber<void> | undefined
   #isBusy = false
   #isClosed = false
+  /** Closes behind the answer that is being made. */
+  #closes = false
   /** Closes behind the last answer. */
   #isEnding = false
   /** Of the last message. */
@@ -164,10 +169,17 @@ export class ServedClient implements StatusReader {
     this.#meter.add({ cost, now: this.#world.now() })
   }
 
+  readonly #withinLimits: Effect.Effect<void, ElectrumError> = Effect.suspend(() => {
+    if (!isExcessive(this.#meter.at(this.#world.now()))) return Effect.void
+    electrumEnded.of("cost").increase()
+    return excessive()
+  })
+
   #callerOf(): ElectrumCaller {
     return {
       version: () => this.#version,
       charge: (cost) => this.#charge(cost),
+      withinLimits: this.#withinLimits,
       speaks: (version) => {
         this.#version = version
       },
@@ -213,24 +225,25 @@ export class ServedClient implements StatusReader {
         case "Answer":
           return Effect.void
         case "Single":
-          return Effect.map(this.#reply(message.request), (reply) => this.#send(reply))
+          return Effect.map(this.#reply(message.request), (reply) => this.#finish(reply))
         case "Batch":
-          return Effect.map(this.#replyAll(message.requests), (reply) => this.#send(reply))
+          return Effect.map(this.#replyAll(message.requests), (reply) => this.#finish(reply))
       }
     })
     return delay === 0 ? work : Effect.delay(work, delay)
   }
 
+  /** A request that ends the session ends its batch. Those behind a full answer are refused and have no effect. */
   #replyAll(requests: ReadonlyArray<ReadRequest>): Effect.Effect<string> {
     return Effect.gen(this, function*() {
       const replies: Array<string> = []
-      let size = 0
+      let room = ANSWER_BYTES
       for (const request of requests) {
-        if (this.#isEnding) break
-        const reply = yield* this.#reply(request)
+        if (this.#closes) break
+        const reply = room > 0 ? yield* this.#reply(request) : this.#failed(request, tooLargeAnswer())
         if (reply === "") continue
-        size += reply.length + 2
-        replies.push(size > ANSWER_BYTES ? errorReply(request, tooLargeAnswer()) : reply)
+        room -= reply.length + 2
+        replies.push(reply.length > SMALL && room < 0 ? errorReply(request, tooLargeAnswer()) : reply)
       }
       return replies.length === 0 ? "" : `[${replies.join(",")}]`
     })
@@ -263,10 +276,10 @@ export class ServedClient implements StatusReader {
 
   /** The result as JSON text. */
   #call(request: ElectrumRequest): Effect.Effect<string, ElectrumError> {
-    if (isExcessive(this.#meter.at(this.#world.now()))) {
-      electrumEnded.of("cost").increase()
-      return excessive()
-    }
+    return Effect.zipRight(this.#withinLimits, Effect.suspend(() => this.#callWithin(request)))
+  }
+
+  #callWithin(request: ElectrumRequest): Effect.Effect<string, ElectrumError> {
     const method = this.#world.methods.get(request.method)
     const isVersion = request.method === "server.version"
     if (!isVersion && this.#version === NO_VERSION) return versionNotFirst()
@@ -283,12 +296,15 @@ export class ServedClient implements StatusReader {
 
   #failed(request: ReadRequest, error: ElectrumError): string {
     this.#charge(COST.error + (error.cost ?? 0))
-    const reply = request.id === undefined ? "" : errorReply(request, error)
-    if (error.closes !== true) return reply
+    if (error.closes === true) this.#closes = true
+    return request.id === undefined ? "" : errorReply(request, error)
+  }
+
+  #finish(reply: string): void {
     this.#send(reply)
+    if (!this.#closes) return
     this.#isEnding = true
     this.#link.close()
-    return ""
   }
 
   #send(message: string): void {

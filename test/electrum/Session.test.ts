@@ -22,7 +22,10 @@ const fakeLink = () => {
     send: (message: string): void => void link.sent.push(message),
     unread: () => link.waiting,
     isFull: () => link.waiting > 0,
-    close: () => {},
+    closed: false,
+    close: (): void => {
+      link.closed = true
+    },
     ready: () => {},
     destroy: (): void => {
       link.destroyed = true
@@ -46,7 +49,40 @@ const follow: ElectrumMethod = {
   call: ([byte], caller) => Effect.as(caller.follow(key(Number(byte))), null)
 }
 
-const methods = new Map([version, follow].map((method) => [method.name, method]))
+/** Answers with as many bytes as asked. */
+const fill: ElectrumMethod = {
+  name: "fill",
+  group: "server",
+  signature: takes(["bytes"]),
+  call: ([bytes]) => Effect.sync(() => "x".repeat(Number(bytes)))
+}
+
+/** Counts its calls, as a broadcast has an effect. */
+const effects = { count: 0 }
+const act: ElectrumMethod = {
+  name: "act",
+  group: "broadcast",
+  signature: takes(),
+  call: () => Effect.sync(() => ++effects.count)
+}
+
+/** Charges by steps, and stops at the limit. */
+const long: ElectrumMethod = {
+  name: "long",
+  group: "server",
+  signature: takes(),
+  call: (_, { charge, withinLimits }) =>
+    Effect.gen(function*() {
+      for (let step = 0; step < 100; step++) {
+        charge(1_000)
+        yield* withinLimits
+        effects.count++
+      }
+      return null
+    })
+}
+
+const methods = new Map([version, follow, fill, act, long].map((method) => [method.name, method]))
 
 const worldOf = (limits: Partial<typeof ELECTRUM_LIMITS> = {}) => {
   const world = { now: 0, held: 0 }
@@ -69,6 +105,52 @@ const say = (session: ServedClient | undefined, method: string, ...params: Reado
   session?.take(Buffer.from(JSON.stringify({ id: 1, method, params })))
 
 const at = (address: string) => ({ transport: "tcp", address: clientAddress(address, 1) } as const)
+
+const request = (id: number, method: string, ...params: ReadonlyArray<unknown>) => ({ id, method, params })
+
+const sayAll = (session: ServedClient | undefined, ...requests: ReadonlyArray<unknown>): void =>
+  session?.take(Buffer.from(JSON.stringify(requests)))
+
+const parsed = (text: string | undefined): unknown => JSON.parse(text ?? "null")
+
+describe("batches", () => {
+  const opened = () => {
+    const { sessions } = worldOf()
+    const link = fakeLink()
+    const session = sessions.open(at("192.0.2.1"), link)
+    say(session, "server.version")
+    effects.count = 0
+    return { link, session }
+  }
+
+  it("keep what they did when a request ends the session, and do no more", () => {
+    const { link, session } = opened()
+    sayAll(session, request(1, "act"), request(2, "long"), request(3, "act"))
+    assert.deepStrictEqual(parsed(link.sent[1]), [
+      { jsonrpc: "2.0", result: 1, id: 1 },
+      { jsonrpc: "2.0", error: { code: -101, message: "excessive resource usage" }, id: 2 }
+    ])
+    // One action and the steps below the limit.
+    assert.strictEqual(effects.count, 1 + 9)
+    assert.isTrue(link.closed)
+    say(session, "act")
+    assert.lengthOf(link.sent, 2)
+  })
+
+  it("execute nothing behind a full answer", () => {
+    const { link, session } = opened()
+    const big = "6000000"
+    sayAll(session, request(1, "fill", big), request(2, "act"), request(3, "fill", big), request(4, "act"))
+    const replies = parsed(link.sent[1])
+    assert.isArray(replies)
+    const codes = (replies as ReadonlyArray<{ readonly error?: { readonly code: number } }>).map(({ error }) =>
+      error?.code
+    )
+    assert.deepStrictEqual(codes, [undefined, undefined, -32_600, -32_600])
+    assert.strictEqual(effects.count, 1)
+    assert.isBelow(link.sent[1]?.length ?? Infinity, 8_388_608)
+  })
+})
 
 describe("sessions", () => {
   it("are as many as allowed, from one address and in all, but for this machine", () => {

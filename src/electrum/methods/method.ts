@@ -17,6 +17,8 @@ export interface ElectrumCaller {
   readonly version: () => ProtocolVersion
   /** Adds to the cost of the session (`CostMeter`). */
   readonly charge: (cost: number) => void
+  /** Fails once the cost ends the session: between steps of work that may become long. */
+  readonly withinLimits: Effect.Effect<void, ElectrumError>
   /** Notes the version that the client and the server speak from now on. */
   readonly speaks: (version: ProtocolVersion) => void
   readonly followHeaders: () => void

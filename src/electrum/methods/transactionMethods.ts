@@ -7,6 +7,7 @@ import { flag, hexArgument, hexArguments, nonNegativeInteger, transactionHash } 
 import { withCommas } from "../protocol/pythonText.ts"
 import { VERSION_1_6 } from "../protocol/versions.ts"
 import { branchCost } from "../sources/Blocks.ts"
+import { afterRefusal } from "../sources/NodeCalls.ts"
 import type { ElectrumMethod, Sources } from "./method.ts"
 import { takes } from "./method.ts"
 
@@ -87,7 +88,9 @@ export const electrumTransactions = ({ blocks, node }: Sources): ReadonlyArray<E
         charge(broadcastCost([raw]) * broadcasts(1))
         return yield* Effect.mapError(
           node.call("sendrawtransaction", [raw]),
-          ({ message }) => badRequest(`the transaction was rejected by network rules.\n\n${message}\n[${raw}]`)
+          afterRefusal((message) =>
+            badRequest(`the transaction was rejected by network rules.\n\n${message}\n[${raw}]`)
+          )
         )
       })
   },
@@ -103,7 +106,7 @@ export const electrumTransactions = ({ blocks, node }: Sources): ReadonlyArray<E
         charge(broadcastCost(raws) * broadcasts(raws.length))
         const result = yield* Effect.mapError(
           node.call("submitpackage", [raws]),
-          ({ message }) => badRequest(`the tx package was rejected by network rules.\n\n${message}.`)
+          afterRefusal((message) => badRequest(`the tx package was rejected by network rules.\n\n${message}.`))
         )
         return verbose ? result : packageAnswer(result)
       })

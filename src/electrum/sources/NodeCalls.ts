@@ -30,13 +30,17 @@ const LONGEST_CALL = "30 seconds"
 
 const BUSY = { code: CODE.busy, message: "server busy - request timed out" }
 
-const electrumError = ({ code, message }: NodeRefused): ElectrumError =>
-  new ElectrumError(
-    code === BUSY.code ? BUSY : {
+/** What the client reads of a refusal; of one that came in time, what `refused` makes of its message. */
+export const afterRefusal = (refused: (message: string) => ElectrumError) => ({ code, message }: NodeRefused) =>
+  code === BUSY.code ? new ElectrumError(BUSY) : refused(message)
+
+const electrumError = (refusal: NodeRefused): ElectrumError =>
+  afterRefusal((message) =>
+    new ElectrumError({
       code: CODE.daemonError,
-      message: `daemon error: DaemonError({'code': ${code}, 'message': ${quotedText(message)}})`
-    }
-  )
+      message: `daemon error: DaemonError({'code': ${refusal.code}, 'message': ${quotedText(message)}})`
+    })
+  )(refusal)
 
 export const makeNodeCalls = (dispatch: typeof Dispatch.Service): NodeCalls => {
   const call: NodeCalls["call"] = (method, params = []) =>

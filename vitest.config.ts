@@ -124,6 +124,7 @@ const SLOW = [
   "scripts/checkImports.test.ts",
   "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",
+  "simulation/virtual/powerCut.test.ts",
   "simulation/world.test.ts",
   "storage/PageGuard.test.ts",
   "verify/mutations.test.ts",

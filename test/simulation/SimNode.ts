@@ -158,11 +158,12 @@ export class SimNode implements WorldNode {
     const life = this.current
     if (life === undefined) return
     this.note(power ? "is killed" : "loses power")
+    const { handles, machine, network } = this.around
+    handles.reportSynced(life.part.group)
     const before = this.directory
     this.copies++
     this.directory = this.place()
     cpSync(before, this.directory, { recursive: true })
-    const { handles, machine, network } = this.around
     if (!power) machine.note(this.name, "lost", { what: machine.disk.cutPower(this.name, this.directory) })
     network.kill(this.plan.host, power)
     machine.drop(life.part)

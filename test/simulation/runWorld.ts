@@ -154,7 +154,7 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
 export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Promise<Outcome> => {
   const machine = new Machine({ seed: plan.seed, show: options.show })
   const root = mkdtempSync(join(options.place, "svcd-world-"))
-  const handles = recordHandles(() => machine.scheduler.current, (database) => machine.disk.logSynced(database))
+  const handles = recordHandles(() => machine.scheduler.current, machine.disk)
   const network = networkOf(plan, machine)
   const around = {
     seed: plan.seed,

@@ -4,7 +4,7 @@ import { relative } from "node:path"
 import { type Disk, type DiskCall, systemDisk } from "../../../src/base/disk.ts"
 import { exponential, type Random } from "../../../src/base/random.ts"
 import { Unsynced } from "./Unsynced.ts"
-import { cutLogs, type LogState, logState } from "./writeAheadLog.ts"
+import { cutLogs, LOG, type LogState, logState } from "./writeAheadLog.ts"
 
 /** The disks of all nodes: real files, whose work takes virtual time and fails when the plan says so. */
 
@@ -76,8 +76,11 @@ export class SimDisk implements Disk {
   /** What a power cut leaves. Only work on the thread pool takes virtual time. */
   readonly sync: Disk["sync"] = (descriptor) => {
     this.check(descriptor, "fsync")
-    const place = this.placeOf(pathOf(descriptor))
-    if (place !== undefined) this.recordOf(place.node).synced(place.path)
+    const path = pathOf(descriptor)
+    const place = this.placeOf(path)
+    if (place === undefined) return
+    this.recordOf(place.node).synced(place.path)
+    if (path.endsWith(LOG)) this.logSynced(path.slice(0, -LOG.length))
   }
 
   readonly truncate: Disk["truncate"] = (descriptor, to) => {
@@ -95,7 +98,19 @@ export class SimDisk implements Disk {
     systemDisk.rename(from, to)
   }
 
-  /** A connection to a database has synced its log, with all that was written before. */
+  /** A file is new. */
+  created(path: string): void {
+    const place = this.placeOf(path)
+    if (place !== undefined) this.recordOf(place.node).created(place.path)
+  }
+
+  /** What was new in a directory is durable. */
+  directorySynced(path: string): void {
+    const place = this.placeOf(path)
+    if (place !== undefined) this.recordOf(place.node).synced(place.path)
+  }
+
+  /** A database's log was synced, with all commits before. */
   logSynced(database: string): void {
     const [place, state] = [this.placeOf(database), logState(database)]
     if (place !== undefined && state !== undefined) this.durable.set(`${place.node} ${place.path}`, state)

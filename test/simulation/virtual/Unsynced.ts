@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path"
 import { below, type Random } from "../../../src/base/random.ts"
 
-/** What a power cut takes from the files of a node: writes and renames since their last sync. */
+/** What a power cut takes from the files of a node: writes, new files and renames since the last sync. */
 
 interface Write {
   /** The size of the file before. */
@@ -22,8 +22,10 @@ interface Write {
   readonly old: Uint8Array
 }
 
-interface Rename {
-  readonly from: string
+/** What changes a directory: a rename, or a new file. */
+interface Entry {
+  /** `undefined`: a new file. */
+  readonly from: string | undefined
   readonly to: string
   /** What was at `to`; `undefined` for nothing. */
   readonly old: Uint8Array | undefined
@@ -38,7 +40,8 @@ const partOf = (descriptor: number, at: number, length: number): Uint8Array => {
 /** Paths are relative to the node's directory, which has another name in each life. */
 export class Unsynced {
   private readonly writes = new Map<string, Array<Write>>()
-  private renames: Array<Rename> = []
+  /** In order: a directory loses the last ones. */
+  private entries: Array<Entry> = []
 
   /** Called before a write to an open file, whose size is known. */
   writing(path: string, { at, descriptor, length, size }: {
@@ -49,29 +52,33 @@ export class Unsynced {
   }): void {
     const known = this.writes.get(path) ?? []
     this.writes.set(path, known)
-    // One that is open for writing only shows nothing: it is new, or appended to.
-    const old = at >= size ? new Uint8Array() : readable(descriptor, at, Math.min(length, size - at))
+    // Throws if the file is open for writing only: what such a write replaces would be lost to the record.
+    const old = at >= size ? new Uint8Array() : partOf(descriptor, at, Math.min(length, size - at))
     known.push({ size, at, old })
   }
 
-  renaming(rename: Rename): void {
-    this.renames.push(rename)
+  created(path: string): void {
+    this.entries.push({ from: undefined, to: path, old: undefined })
+  }
+
+  renaming(rename: Entry & { readonly from: string }): void {
+    this.entries.push(rename)
     const moved = this.writes.get(rename.from)
     this.writes.delete(rename.from)
     this.writes.delete(rename.to)
     if (moved !== undefined) this.writes.set(rename.to, moved)
   }
 
-  /** A file was synced, or a directory, which makes its renames durable. */
+  /** A file was synced, or a directory, which makes its new files and renames durable. */
   synced(path: string): void {
     this.writes.delete(path)
     const inside = (file: string): boolean => dirname(file) === path
-    this.renames = this.renames.filter(({ to }) => !inside(to))
+    this.entries = this.entries.filter(({ to }) => !inside(to))
   }
 
   /**
-   * Takes back, below a directory, all writes of each file after some of them, and all renames after some. Forgets the
-   * rest. Returns what was lost, in words.
+   * Takes back, below a directory, all writes of each file after some of them, and all new files and renames after
+   * some. Forgets the rest. Returns what was lost, in words.
    */
   cut(directory: string, random: Random): string {
     const lost: Array<string> = []
@@ -81,26 +88,18 @@ export class Unsynced {
       lost.push(`${writes.length - kept} writes of ${path}`)
       takeBack(join(directory, path), writes.slice(kept), random)
     }
-    const keptRenames = below(random, this.renames.length + 1)
-    for (const { from, old, to } of this.renames.slice(keptRenames).reverse()) {
+    const keptEntries = below(random, this.entries.length + 1)
+    for (const { from, old, to } of this.entries.slice(keptEntries).reverse()) {
       const at = join(directory, to)
       if (!existsSync(at)) continue
-      lost.push(`the rename to ${to}`)
-      writeFileSync(join(directory, from), readFileSync(at))
+      lost.push(from === undefined ? `the new file ${to}` : `the rename to ${to}`)
+      if (from !== undefined) writeFileSync(join(directory, from), readFileSync(at))
       if (old === undefined) rmSync(at)
       else writeFileSync(at, old)
     }
     this.writes.clear()
-    this.renames = []
+    this.entries = []
     return lost.join(", ")
-  }
-}
-
-const readable = (descriptor: number, at: number, length: number): Uint8Array => {
-  try {
-    return partOf(descriptor, at, length)
-  } catch {
-    return new Uint8Array()
   }
 }
 

@@ -5,6 +5,9 @@ import { below, type Random } from "../../../src/base/random.ts"
 // The log of a SQLite database after a power cut: with `synchronous=NORMAL`, commits since the last checkpoint may be gone,
 // the last ones first. Source: sqlite.org/walformat.html.
 
+/** Ends the name of a log, after that of its database. */
+export const LOG = "-wal"
+
 /** Bytes of the header of the log, and of a frame without its page. */
 const [LOG_HEADER, FRAME_HEADER] = [32, 24]
 
@@ -22,7 +25,7 @@ export interface LogState {
 
 /** The state of a database's log; `undefined` without one. */
 export const logState = (database: string): LogState | undefined => {
-  const [log, index] = [`${database}-wal`, `${database}-shm`]
+  const [log, index] = [`${database}${LOG}`, `${database}-shm`]
   if (!existsSync(log) || !existsSync(index) || statSync(log).size <= LOG_HEADER) return undefined
   const shared = readFileSync(index)
   if (shared.length < PLACES.checkpointed + 4) return undefined
@@ -37,8 +40,8 @@ export const logState = (database: string): LogState | undefined => {
 
 const databasesIn = (directory: string): ReadonlyArray<string> =>
   readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith("-wal"))
-    .map((file) => file.slice(0, -"-wal".length))
+    .filter((file) => file.endsWith(LOG))
+    .map((file) => file.slice(0, -LOG.length))
     .sort()
 
 /**
@@ -58,7 +61,7 @@ export const cutLogs = (
     const { checkpointed, frames, page, salt } = state
     const least = Math.min(frames, Math.max(checkpointed, durable(database, salt)))
     const kept = least + below(random, frames - least + 1)
-    truncateSync(`${path}-wal`, LOG_HEADER + kept * (FRAME_HEADER + page))
+    truncateSync(`${path}${LOG}`, LOG_HEADER + kept * (FRAME_HEADER + page))
     // Another process reads the log again.
     rmSync(`${path}-shm`)
     if (kept < frames) lost.push(`${frames - kept} of ${frames} frames of ${database}`)

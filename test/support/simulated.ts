@@ -26,7 +26,7 @@ export interface SimulatedOptions {
   readonly now?: number
 }
 
-/** All addresses of loopback are one host, as on Linux. */
+/** All addresses of loopback are one host, with one set of ports: a machine has one set for each address. */
 const homeOf = (host: string): string =>
   host.startsWith("127.") || ["", "0.0.0.0", "localhost"].includes(host) ? HERE : host
 
@@ -57,10 +57,9 @@ const loopbackOf = (network: SimNetwork): LoopbackService => ({
       }),
       ({ stop }) => Effect.sync(stop)
     ).pipe(Effect.map(({ port }) => ({ ...address, port }))),
-  freePort: Effect.sync(() => {
-    const bound = listenAt(network, { host: HERE, port: 0 }, () => {})
-    bound?.stop()
-    return bound?.port ?? 0
+  freePort: Effect.suspend(() => {
+    const port = network.freePort(HERE)
+    return port === undefined ? Effect.dieMessage("all ports are taken") : Effect.succeed(port)
   })
 })
 

@@ -280,4 +280,13 @@ describe("SimNetwork", () => {
     await time.pass(60 * SECOND)
     assert.strictEqual(ours.error, "ECONNRESET")
   })
+
+  it("gives another free port each time, and none at which somebody listens", () => {
+    const network = new SimNetwork({ time: new ManualTime(), streamOf: streamOf(12) })
+    const [first = 0, second = 0] = [network.freePort(HERE), network.freePort(HERE)]
+    assert.isAbove(second, first)
+    network.listen({ host: HERE, port: second + 1 }, () => {})
+    assert.strictEqual(network.freePort(HERE), second + 2)
+    assert.strictEqual(network.freePort(THERE), first)
+  })
 })

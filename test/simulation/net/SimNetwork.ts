@@ -35,11 +35,16 @@ interface Host {
   readonly calls: Set<() => void>
   isUp: boolean
   nextPort: number
+  nextFree: number
 }
 
 /** The first port of callers (Linux, `ip_local_port_range`). */
 const FIRST_PORT = 32_768
 const PORTS = 28_000
+
+/** The first port that a host gives to listeners that ask for any (IANA, dynamic ports), and how many it has. */
+const FIRST_FREE = 49_152
+const FREE_PORTS = 0x10000 - FIRST_FREE
 
 /** Times at which a system calls again while nothing answers, and when it gives up (Linux, `tcp_syn_retries`). */
 const CALLS = [0, 1, 3, 7, 15, 31, 63].map((seconds) => seconds * SECOND)
@@ -76,6 +81,16 @@ export class SimNetwork {
     return () => {
       if (listeners.get(port) === accept) listeners.delete(port)
     }
+  }
+
+  /** A port at which nobody listens, another one each time; `undefined` if all are taken. */
+  freePort(name: string): number | undefined {
+    const host = this.hostOf(name)
+    for (let tried = 0; tried < FREE_PORTS; tried++) {
+      const port = FIRST_FREE + host.nextFree++ % FREE_PORTS
+      if (!host.listeners.has(port)) return port
+    }
+    return undefined
   }
 
   /** Calls an endpoint. Returns how to cancel the call, which has no effect later. */
@@ -170,7 +185,8 @@ export class SimNetwork {
   }
 
   private hostOf(name: string): Host {
-    const host = this.hosts.get(name) ?? { listeners: new Map(), calls: new Set(), isUp: true, nextPort: 0 }
+    const host = this.hosts.get(name) ??
+      { listeners: new Map(), calls: new Set(), isUp: true, nextPort: 0, nextFree: 0 }
     this.hosts.set(name, host)
     return host
   }

@@ -11,21 +11,15 @@ import type { Endpoint } from "./SimConnection.ts"
 import type { Accept, SimNetwork } from "./SimNetwork.ts"
 import type { SimSocket } from "./SimSocket.ts"
 
-/** The first port that the system gives to who asks for any (IANA, dynamic ports). */
-const FIRST_FREE = 49_152
-
 /** Listens at a port, or at any for port 0. `undefined` if it is taken. */
 export const listenAt = (
   network: SimNetwork,
   { host, port }: Endpoint,
   accept: Accept
 ): { readonly port: number; readonly stop: () => void } | undefined => {
-  for (let at = port === 0 ? FIRST_FREE : port; at <= 0xffff; at++) {
-    const stop = network.listen({ host, port: at }, accept)
-    if (stop !== undefined) return { port: at, stop }
-    if (port !== 0) break
-  }
-  return undefined
+  const at = port === 0 ? network.freePort(host) : port
+  const stop = at === undefined ? undefined : network.listen({ host, port: at }, accept)
+  return at === undefined || stop === undefined ? undefined : { port: at, stop }
 }
 
 interface Call {

@@ -195,6 +195,13 @@ const wallet: ReadonlyArray<PlantedBug> = [
     find: "      entry.block = undefined\n      entry.abandoned = entry.coinbase",
     put: "      if (entry.coinbase) entry.block = undefined\n      entry.abandoned = entry.coinbase"
   }),
+  bug("unsent-update", "updates of names are stored and not sent", {
+    file: "wallet/payments/commit.ts",
+    find: "      yield* offer(transaction, isNew, notes)\n",
+    put:
+      `      if (!transaction.outputs.some(({ script }) => script[0] === 0x53)) yield* offer(transaction, isNew, notes)
+`
+  }),
   bug("late-renewal", "names are renewed when it is too late", {
     file: "wallet/names/renewals.ts",
     find: "const LEAST_WINDOW = 3",
@@ -203,6 +210,11 @@ const wallet: ReadonlyArray<PlantedBug> = [
 ]
 
 const readers: ReadonlyArray<PlantedBug> = [
+  inWorld2(bug("unsigned-counts", "a light node says of an update that no owner signed that one did", {
+    file: "light/WindowReader.ts",
+    find: "chain.proves(file.proof(name)) ? \"signatures\" : \"work\"",
+    put: "chain.proves(file.proof(name)) || true ? \"signatures\" : \"work\""
+  })),
   inWorld2(bug("stale-answer", "the cache of DNS gives answers from before a change of their names", {
     file: "dns/AnswerCache.ts",
     find: "    if (moment < this.beginning) return false\n",

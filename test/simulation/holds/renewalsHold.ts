@@ -1,12 +1,13 @@
+import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { binaryString, type Bytes, equal } from "../../../src/protocol/bytes.ts"
-import { nameKey } from "../../../src/protocol/keys.ts"
+import { txidKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, firstWalletFault, settledTip } from "./chains.ts"
-import type { ModelState } from "./ReplayModel.ts"
+import { comparedAt, firstFault, firstWalletFault, serviceOf, settledTip } from "./chains.ts"
+import { type ModelOperation, type ModelState, outpointOf } from "./ReplayModel.ts"
 
 /** The blocks of a name's life, and the last of them, in which the wallet renews it if it has the time. */
 const LIFE = 30
@@ -48,11 +49,12 @@ class Renewals {
 
   /** Which names are the wallet's, and how old they are, is what the blocks say. */
   private wallet(node: WorldNode, wallet: Wallet, { height, names }: ModelState): string | undefined {
-    for (const { address, height: updated, name } of names.values()) {
+    for (const said of names.values()) {
+      const { address, height: updated, name } = said
       const key = `${node.name} ${wallet.name} ${binaryString(name)}`
       const left = updated + LIFE - height
       const isOwn = wallet.keys.own(address) !== undefined
-      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || !holds(wallet, name)) {
+      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || !waits(node, wallet, said)) {
         this.watched.delete(key)
         continue
       }
@@ -71,13 +73,13 @@ class Renewals {
   }
 }
 
-/** Whether the wallet has the confirmed coin of a name, and no transaction that spends it. */
-const holds = (wallet: Wallet, name: Uint8Array): boolean =>
-  wallet.ledger.coins().some((coin) => {
-    const operation = coin.name?.operation
-    return coin.height !== undefined && operation !== undefined && operation.op !== "name_new" &&
-      nameKey(operation.name) === nameKey(name)
-  })
+/**
+ * Whether the wallet knows the confirmed coin of a name, and the node's mempool has no transaction that spends it. One
+ * that the wallet made and did not send renews nothing.
+ */
+const waits = (node: WorldNode, wallet: Wallet, said: ModelOperation): boolean =>
+  wallet.ledger.transaction(txidKey(said.txid))?.state.type === "confirmed" &&
+  serviceOf(node, Mempool)?.spender(outpointOf(said)) === undefined
 
 const isAble = (wallet: Wallet): boolean =>
   wallet.vault.encryption() !== "locked" &&

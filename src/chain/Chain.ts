@@ -98,15 +98,12 @@ const missingBlocks = (state: ChainState): BlocksAhead | undefined => {
 
 const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): Context.Tag.Service<Chain> => {
   const tip = Effect.sync(() => settledTipOf(state))
+  const told = Effect.sync(() => headerInfo(state, writer.told() ?? state.active.settledTip))
   const tree = headerTree(state)
   return {
     params,
     tip,
-    toldTip: Effect.suspend(() => {
-      if (writer.telling()) return writer.undisturbed(tip)
-      const told = writer.lagging()
-      return told === undefined ? tip : Effect.succeed(headerInfo(state, told))
-    }),
+    toldTip: Effect.suspend(() => writer.telling() ? writer.undisturbed(told) : told),
     headerTip: Effect.sync(() => headerInfo(state, state.forks.best.reachable)),
     bestInvalid: Effect.sync(() => {
       const { invalid } = state.forks.best

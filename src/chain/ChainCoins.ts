@@ -39,13 +39,23 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state. Blocks wait meanwhile, so keep it short. */
   readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Runs `work` at a tip that followers know. Blocks wait meanwhile, so keep it short. Followers use `tipState`. */
-  readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /**
+   * Runs `work` at the tip. Followers know it, except during an import or with more than a day of blocks missing, where
+   * they lag anyway. Blocks wait meanwhile, so keep it short. Followers use `tipState`.
+   */
+  readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
   /** The state at the tip, for the steps of a follower. */
   readonly tipState: Effect.Effect<TipState>
 }>() {}
 
-export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCoins> => {
+/** The most missing blocks with which a call may make followers catch up. Each time costs a flush. */
+const NEAR_TIP = 144
+
+export const make = ({ imports, state, writer }: ChainParts): Context.Tag.Service<ChainCoins> => {
+  const isNear = (): boolean => {
+    const { active, forks: { best }, index } = state
+    return imports.progress() === undefined && index.height(best.reachable) - active.settledHeight <= NEAR_TIP
+  }
   const tipState = (): TipState => {
     const tip = settledTipOf(state)
     const { claim, coin } = state.view
@@ -68,7 +78,10 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
           visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
         })
       )),
-    atTip: (work) => writer.followed(Effect.suspend(() => work(tipState()))),
+    atTip: (work) => {
+      const judged = Effect.suspend(() => work(tipState()))
+      return Effect.suspend(() => isNear() ? writer.followed(judged) : writer.undisturbed(judged))
+    },
     tipState: Effect.sync(tipState)
   }
 }

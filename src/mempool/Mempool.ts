@@ -254,7 +254,8 @@ const make = (
 
     /** Changes the pool while the tip is fixed and no check runs, and publishes the events. */
     const changing = <A>(change: () => A): Effect.Effect<A> =>
-      chainCoins.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
+      // A chain that cannot be stored ends the node.
+      Effect.catchAll(chainCoins.atTip(() => Effect.zipLeft(Effect.sync(change), tell)), () => Effect.interrupt)
 
     const admit = (transaction: Transaction, time: number) =>
       chainCoins.atTip((state) =>

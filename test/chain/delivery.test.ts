@@ -5,6 +5,7 @@ import type { Cursor, Follower } from "../../src/chain/write/Follower.ts"
 import { type Block, decodeBlock, encodeBlockHeader } from "../../src/protocol/block.ts"
 import { displayHash, equal } from "../../src/protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
+import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { blocksOf, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
 
 /** The first blocks of a chain with every kind of script, some with merged-mining proofs. */
@@ -219,6 +220,92 @@ describe("the tip that is told", () => {
         assert.deepStrictEqual([(yield* chain.tip).height, told.height, known?.height], [3, 1, 1])
         const heights = yield* chain.coins.atTip(({ tip }) => Effect.sync(() => [tip.height, known?.height]))
         assert.deepStrictEqual([...heights, (yield* chain.toldTip).height], [3, 3, 3])
+      })
+    ))
+})
+
+describe("the tip that is told after a bulk run", () => {
+  /** A follower that waits in `apply` above height 1, and what it knows. */
+  const slowFollower = Effect.gen(function*() {
+    const [begun, hold] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    let height = 0
+    const follower: Follower = {
+      name: "slow",
+      cursor: Effect.succeed(undefined),
+      apply: (given) =>
+        Effect.gen(function*() {
+          const last = given.at(-1)?.height ?? 0
+          if (last > 1) yield* Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(hold))
+          height = last
+        }),
+      rewind: (to) => Effect.sync(() => void (height = to.height))
+    }
+    return { begun, hold, follower, known: () => height }
+  })
+
+  const told = ({ toldTip }: TestChain, known: () => number) => Effect.map(toldTip, ({ height }) => [height, known()])
+
+  const ways = {
+    "the end of the run": (chain: TestChain) => chain.sink.deliver([], false),
+    "a caller at the tip": (chain: TestChain) => chain.coins.atTip(() => Effect.void)
+  }
+  for (const [name, tell] of Object.entries(ways)) {
+    it.scoped(`waits until followers have the blocks, told by ${name}`, () =>
+      inChain((chain) =>
+        Effect.gen(function*() {
+          const { begun, follower, hold, known } = yield* slowFollower
+          yield* chain.control.register(follower)
+          yield* chain.sink.deliver([at(1)], false)
+          yield* chain.sink.deliver([at(2), at(3)], true)
+          const telling = yield* Effect.fork(Effect.asVoid(tell(chain)))
+          yield* Deferred.await(begun)
+          const asked = yield* Effect.fork(told(chain, known))
+          yield* Effect.yieldNow()
+          yield* Deferred.succeed(hold, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(asked), [3, 3])
+          yield* Fiber.join(telling)
+        })
+      ))
+  }
+
+  it.scoped("stays after a failure, and a caller at the tip does no work", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const failure = new StorageUnavailable({ file: "test.db", doing: "writing", reason: "no space" })
+        let tries = 0
+        yield* chain.control.register({
+          name: "full",
+          cursor: Effect.succeed(undefined),
+          apply: (given) =>
+            Effect.suspend(() => {
+              if ((given.at(-1)?.height ?? 0) <= 1) return Effect.void
+              tries++
+              return failure
+            }),
+          rewind: () => Effect.void
+        })
+        yield* chain.sink.deliver([at(1)], false)
+        yield* chain.sink.deliver([at(2)], true)
+        let worked = false
+        const work = chain.coins.atTip(() => Effect.sync(() => void (worked = true)))
+        for (const count of [1, 2]) {
+          assert.strictEqual((yield* Effect.flip(work))._tag, "StorageUnavailable")
+          assert.deepStrictEqual([tries, worked, (yield* chain.toldTip).height], [count, false, 1])
+        }
+      })
+    ))
+
+  it.scoped("does not move for a caller with more than a day of blocks missing", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const { follower, hold, known } = yield* slowFollower
+        yield* Deferred.succeed(hold, undefined)
+        yield* chain.sink.acceptHeaders(blocks)
+        yield* chain.control.register(follower)
+        yield* chain.sink.deliver([at(1)], false)
+        yield* chain.sink.deliver([at(2), at(3)], true)
+        assert.strictEqual(yield* chain.coins.atTip(({ tip }) => Effect.succeed(tip.height)), 3)
+        assert.deepStrictEqual(yield* told(chain, known), [1, 1])
       })
     ))
 })

@@ -5,6 +5,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import { nameKey } from "../../src/protocol/keys.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
+import type { StorageFailure } from "../../src/storage/errors.ts"
 import { nameTx, output, pay, reward, type TestNode, withNode } from "../support/mempool.ts"
 import { numbers } from "../support/numbers.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
@@ -13,7 +14,7 @@ import { nameNew, saltOf, text } from "../support/regtest.ts"
 
 const NAMES = ["d/a", "d/b"].map(text)
 
-const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
+const check = ({ chain, pool }: TestNode): Effect.Effect<void, StorageFailure> =>
   chain.coins.atTip(({ claim, coin, tip }) =>
     Effect.sync(() => {
       const spent = new Set<string>()

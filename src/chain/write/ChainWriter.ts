@@ -52,13 +52,13 @@ export interface ChainWriter {
   readonly exclusively: <A, E>(work: (held: HeldWriter) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Does the same once followers know the tip. */
-  readonly followed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Does the same once followers know the tip, which may store blocks first. Without it, no work. */
+  readonly followed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Whether followers are about to be notified of blocks other than imported ones. */
+  /** Whether followers are about to be notified, and will not lag then. */
   readonly telling: () => boolean
-  /** The last tip of which followers were notified, while they lag behind imported blocks. */
-  readonly lagging: () => HeaderId | undefined
+  /** The last tip of which all followers were notified; `undefined` before the first one. */
+  readonly told: () => HeaderId | undefined
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
@@ -105,30 +105,40 @@ export const make = (
     const tellAll = (more: boolean): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
         const started = monotonic()
-        const { news, recent } = untold.take(more)
-        return followers.tell({ recent, more }).pipe(
+        const blocks = untold.blocks.size
+        return followers.tell({ recent: untold.blocks, more }).pipe(
           Effect.ensuring(Effect.sync(() => state.spent("follow", monotonic() - started))),
-          Effect.tap(() => Effect.sync(() => void (told = state.active.settledTip))),
-          Effect.zipRight(
+          // What a failure or interruption left is told next time.
+          Effect.map(() => {
+            told = state.active.settledTip
+            return untold.take(more)
+          }),
+          Effect.flatMap((news) =>
             PubSub.publishAll(events, news).pipe(
               Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })
             )
           ),
-          Effect.withSpan("svcd.chain.follow", { attributes: { blocks: recent.size } }),
+          Effect.withSpan("svcd.chain.follow", { attributes: { blocks } }),
           Effect.asVoid
         )
       })
 
-    const catchUp = tellAll(false)
+    const whileTelling = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.sync(() => void (telling = true)).pipe(
+        Effect.zipRight(work),
+        Effect.ensuring(Effect.sync(() => void (telling = false)))
+      )
+
+    const catchUp = whileTelling(tellAll(false))
 
     /** Followers and listeners only learn of stored blocks, which a crash cannot roll back. */
-    const tellStored = flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
+    const tellStored = whileTelling(flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(tellAll(false))))
 
     const followed: ChainWriter["followed"] = (work) =>
       undisturbed(
-        // A failure ends the node; the work is right at the tip without the followers, too.
-        Effect.suspend(() => untold.isEmpty ? Effect.void : Effect.ignore(Effect.uninterruptible(fatal(tellStored))))
-          .pipe(Effect.zipRight(work))
+        Effect.suspend(() => untold.isEmpty ? Effect.void : Effect.uninterruptible(fatal(tellStored))).pipe(
+          Effect.zipRight(work)
+        )
       )
 
     const nextStep = attempt(() => state.forks.nextStep())
@@ -178,7 +188,7 @@ export const make = (
       followed,
       stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
       telling: () => telling,
-      lagging: () => untold.isEmpty ? undefined : told,
+      told: () => told,
       events,
       failure: Deferred.await(failure)
     }

@@ -34,14 +34,12 @@ export class Untold {
   }
 
   /**
-   * Takes what there is. With `more`, one event remains until no follower lags, so that its listener finds all blocks
+   * Takes what followers know now, and returns the events for listeners. With `more`, one event remains until no follower lags, so that its listener finds all blocks
    * everywhere.
    */
-  take(more: boolean): { readonly recent: ReadonlyMap<HeaderId, Connected>; readonly news: ReadonlyArray<ChainEvent> } {
-    const recent = new Map(this.#blocks)
-    const news = this.#events.splice(0, this.#events.length - (more ? 1 : 0))
+  take(more: boolean): ReadonlyArray<ChainEvent> {
     this.#blocks.clear()
     this.#bytes = 0
-    return { recent, news }
+    return this.#events.splice(0, this.#events.length - (more ? 1 : 0))
   }
 }

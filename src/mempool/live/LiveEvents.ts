@@ -121,7 +121,7 @@ const make = Effect.gen(function*() {
   const list = (): Effect.Effect<PendingPart> => {
     const waiting = pool.entries()[Symbol.iterator]()
     const { sequence } = pool.info()
-    return atTip(() =>
+    const part = atTip(() =>
       Effect.gen(function*() {
         const events: Array<LiveEvent> = []
         for (let looked = 0; looked < LOOKED_AT_ONCE && events.length < FOUND_AT_ONCE; looked++) {
@@ -134,6 +134,8 @@ const make = Effect.gen(function*() {
         return { events, isEnd: false }
       })
     )
+    // A chain that cannot be stored ends the node.
+    return Effect.catchAll(part, () => Effect.interrupt)
   }
 
   const synced = Effect.flatMap(answers.complete, (complete) => complete ? answers.height : Effect.succeed(undefined))

@@ -241,4 +241,57 @@ describe("an update that waits until its name has expired", () => {
       }),
     60_000
   )
+
+  it.scopedLive(
+    "waits again when a reorg brings the name back, even after a restart, but not what the owner abandoned",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* fundedDirectory
+        const { expiry, keys } = yield* withWallets(directory, (node) =>
+          Effect.gen(function*() {
+            const { mine, wallet } = node
+            const name = text("d/late")
+            yield* wallet.names.register(name, text("first"), { renew: false })
+            yield* node.minePool
+            yield* mine(12)
+            yield* allSettled(node)
+            yield* node.minePool
+            yield* allSettled(node)
+            const spendChange = Effect.suspend(() => {
+              const free = wallet.ledger.coins().filter(({ height, name }) =>
+                height === undefined && name === undefined
+              )
+              return wallet.payments.pay({ ...to(ADDRESS, COIN), inputs: free.map(({ outpoint }) => ({ outpoint })) })
+            })
+            const update = yield* wallet.names.nameUpdate({ name, value: text("second") })
+            const child = yield* spendChange
+            const given = yield* spendChange
+            const { header } = yield* mine(29)
+            yield* allSettled(node)
+            const keys = [update, child.transaction, given.transaction].map(({ txidKey: key }) => key)
+            for (const key of keys) assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: true })
+            yield* wallet.payments.abandon(keys[2] ?? assert.fail())
+            return { expiry: header.hash, keys }
+          }))
+        const abandoned = ({ wallet }: LiveNode) =>
+          keys.map((key) => {
+            const state = stateIn(wallet, key)
+            return state?.type === "inactive" && state.abandoned
+          })
+        yield* withWallets(directory, (node) =>
+          Effect.gen(function*() {
+            assert.deepStrictEqual(abandoned(node), [true, true, true])
+            yield* node.chain.control.invalidate(expiry)
+            yield* allSettled(node)
+            assert.deepStrictEqual(abandoned(node), [false, false, true])
+          }))
+        yield* withWallets(directory, (node) =>
+          Effect.gen(function*() {
+            yield* node.chain.control.reconsider(expiry)
+            yield* allSettled(node)
+            assert.deepStrictEqual(abandoned(node), [true, true, true])
+          }))
+      }),
+    60_000
+  )
 })

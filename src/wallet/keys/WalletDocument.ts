@@ -124,7 +124,9 @@ export const TransactionEntry = Schema.Struct({
   /** Display order. */
   replaces: omittable(Txid),
   replacedBy: omittable(Txid),
-  abandoned: Schema.Boolean
+  abandoned: Schema.Boolean,
+  /** Whether it is abandoned only until a coin that it depends on is back. */
+  lost: omittable(Schema.Boolean)
 })
 export type TransactionEntry = typeof TransactionEntry.Type
 

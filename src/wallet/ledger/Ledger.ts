@@ -135,6 +135,7 @@ export class Ledger {
       pooled: false,
       displacedBy: new Set(),
       abandoned: false,
+      lost: false,
       state: { type: "inactive", abandoned: false },
       notes,
       view: undefined

@@ -15,7 +15,9 @@ export interface TransactionNotes {
 export type TxBlock = Extract<WalletTxState, { readonly type: "confirmed" }>
 
 /** What blocks, the mempool or the owner report. Conflicts are excluded: they come from reports on others. */
-export type TxReport = Exclude<WalletTxState, { readonly type: "conflicted" }>
+export type TxReport =
+  | Exclude<WalletTxState, { readonly type: "conflicted" | "inactive" }>
+  | { readonly type: "inactive"; readonly abandoned: boolean; readonly lost?: boolean }
 
 export interface NewEntry {
   readonly transaction: Transaction
@@ -43,8 +45,10 @@ export interface LedgerEntry {
   pooled: boolean
   /** Mempool transactions that spend an input of this one or of an unconfirmed ancestor. */
   readonly displacedBy: Set<TxidKey>
-  /** By the owner, or by a reorg of its block (coinbase). Stays set while conflicted. */
+  /** By the owner, by a reorg of its block (coinbase), or as `lost`. Stays set while conflicted. */
   abandoned: boolean
+  /** Whether it is abandoned because it depends on a lost coin, and only until the coin is back. */
+  lost: boolean
   /** Set by `EntryGraph.stateOf`. */
   state: WalletTxState
   notes: TransactionNotes
@@ -66,6 +70,7 @@ export const noteReport = (entry: LedgerEntry, report: TxReport): void => {
   if (report.type !== "inactive") entry.displacedBy.clear()
   entry.pooled = report.type === "pending"
   entry.abandoned = report.type === "inactive" && report.abandoned
+  entry.lost = report.type === "inactive" && report.lost === true
 }
 
 /** `outputAt` finds the wallet's own outputs. */

@@ -5,7 +5,7 @@ import { hasNotes, type LedgerEntry, type TransactionNotes } from "./LedgerEntry
 /** Transactions in wallet.json: unconfirmed ones, and those with the owner's notes. */
 
 export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
-  const { abandoned, notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
+  const { abandoned, lost, notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
   return {
     txid: displayHash(transaction.txid),
     hex: toHex(transaction.bytes),
@@ -15,7 +15,8 @@ export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
     ...commentTo === undefined ? {} : { commentTo },
     ...replaces === undefined ? {} : { replaces },
     ...replacedBy === undefined ? {} : { replacedBy },
-    abandoned
+    abandoned,
+    ...lost ? { lost } : {}
   }
 }
 

@@ -55,7 +55,7 @@ export const load = (
     const notes = notesOf(entry)
     if (ledger.has(transaction.txidKey)) ledger.annotate(transaction.txidKey, notes)
     else {
-      const state = { type: "inactive", abandoned: entry.abandoned } as const
+      const state = { type: "inactive", abandoned: entry.abandoned, lost: entry.lost === true } as const
       ledger.put({ transaction, time: entry.time, order: entry.order, notes, state })
     }
   }

@@ -26,7 +26,7 @@ export const dependentsOf = (
   rewards: ReadonlyArray<LedgerEntry>
 ): ReadonlyArray<LedgerEntry> => {
   const found = new Set(rewards.flatMap(({ key }) => ledger.withDescendants(key)))
-  return [...found].filter(({ coinbase }) => !coinbase)
+  return [...found].filter(({ abandoned, coinbase }) => !abandoned && !coinbase)
 }
 
 /**
@@ -38,6 +38,29 @@ export const lateUpdates = (
 ): ReadonlyArray<LedgerEntry> => {
   const late = ledger.unconfirmed().filter((entry) => entry.state.type === "inactive" && ledger.spendsExpired(entry))
   return dependentsOf(ledger, late).filter(waits)
+}
+
+/** Abandons them until what they depend on is back. */
+export const giveUp = (ledger: Pick<Ledger, "report">, lost: ReadonlyArray<LedgerEntry>): void => {
+  for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true, lost: true })
+}
+
+/**
+ * Undoes this where a reorg brought the coin back, unless another transaction has taken a coin meanwhile. What the owner
+ * abandoned stays so, with all that spends its outputs.
+ */
+export const takeUpAgain = (
+  ledger: Pick<Ledger, "claimant" | "entry" | "report" | "spendsExpired" | "unconfirmed">
+): ReadonlyArray<LedgerEntry> => {
+  const isPossible = (entry: LedgerEntry): boolean =>
+    !dependsOnLost(ledger, entry) && ledger.claimant(entry.transaction) === undefined &&
+    entry.inputs.every((input) => ledger.entry(txidOf(input))?.abandoned !== true)
+  // Each takes its coins before the next one is looked at. Parents come first.
+  return ledger.unconfirmed().filter((entry) => {
+    if (!entry.lost || !isPossible(entry)) return false
+    ledger.report(entry.key, { type: "inactive", abandoned: false })
+    return true
+  })
 }
 
 const waits = ({ state }: LedgerEntry): boolean => state.type === "inactive" && !state.abandoned

@@ -7,7 +7,7 @@ import { followPool } from "../payments/commit.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { documentEntry, withEntries } from "./entries.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
-import { lateUpdates } from "./orphans.ts"
+import { giveUp, lateUpdates } from "./orphans.ts"
 import { markUsed } from "./scanBlocks.ts"
 
 /** Persists whether an entry is abandoned; an abandoned transaction may be sent again. */
@@ -25,7 +25,7 @@ const abandonLate = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => {
     const late = lateUpdates(parts.ledger)
     if (late.length === 0) return Effect.void
-    for (const { key } of late) parts.ledger.report(key, { type: "inactive", abandoned: true })
+    giveUp(parts.ledger, late)
     return update(parts, (document) => withEntries(document, late.map(documentEntry)))
   })
 

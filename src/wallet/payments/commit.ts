@@ -19,7 +19,8 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
   const entry = ledger.entry(txid)
   const inPool = mempool.get(txid) !== undefined
   if (entry === undefined || entry.block !== undefined || entry.pooled === inPool) return
-  ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: dependsOnLost(ledger, entry) })
+  const lost = !inPool && dependsOnLost(ledger, entry)
+  ledger.report(txid, inPool ? { type: "pending" } : { type: "inactive", abandoned: lost, lost })
 }
 
 const replacedEntry = (

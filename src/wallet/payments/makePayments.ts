@@ -23,7 +23,7 @@ const makeAbandon = (parts: WalletParts): WalletPayments["abandon"] => (txid) =>
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
     const given = ledger.withDescendants(entry.key).filter(({ state }) => state.type === "inactive")
-    const entries = given.map((each) => ({ ...documentEntry(each), abandoned: true }))
+    const entries = given.map((each) => documentEntry({ ...each, abandoned: true, lost: false }))
     yield* update(parts, (document) => withEntries(document, entries))
     ledger.abandon(entry.key)
   }).pipe(Effect.uninterruptible)

@@ -141,6 +141,7 @@ const compared = ({ floor, nsd, own }: Compared) => ({
   ...nsd.length === 0 ? {} : {
     nsd: summary(nsd),
     ratio: ratioOf({ of: own, to: nsd }, "perSecond"),
+    floorRatio: ratioOf({ of: floor, to: nsd }, "perSecond"),
     nsdCpuToSvcdCpu: ratioOf({ of: nsd, to: own }, "cpuSecondsPer100000"),
     nsdCpuToFloorCpu: ratioOf({ of: nsd, to: floor }, "cpuSecondsPer100000")
   }

@@ -39,7 +39,7 @@ const startOwn = async (script: string, args: ReadonlyArray<string>): Promise<Ru
 /** svcd's DNS server over a names.db. */
 export const startSvcd = (names: string): Promise<RunningServer> => startOwn("./dnsServer.js", [names])
 
-/** The same answer to each question: what node:dgram costs; with names, a read of each name besides. */
+/** The same answer to each question: what node:dgram costs; with a names.db, one SELECT for each besides. */
 export const startFloor = (names?: string): Promise<RunningServer> =>
   startOwn("./dnsFloor.js", names === undefined ? [] : [names])
 

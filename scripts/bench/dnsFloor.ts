@@ -1,15 +1,18 @@
-// What node:dgram costs alone: answers each question with one address, whatever it asks, in a process of its own. With a
-// file of names, it first reads the record of the question's name, and does nothing with it: what the store costs on top.
-// Sends its port, and ends when the process that measures it disconnects.
+// What one socket of node:dgram costs alone: answers each question with one address, whatever it asks, in a process of its own.
+// With a names.db, it first reads the value of the question's name, and does nothing with it: what one SELECT costs on top. None
+// of the code is svcd's, so that a change of svcd changes svcd's side of the comparison alone. Sends its port, and ends
+// when the process that measures it disconnects.
 
 import SQLite from "better-sqlite3"
 import { createSocket } from "node:dgram"
 import process from "node:process"
-import { PointReads } from "../../src/names/PointReads.ts"
 
 const [filename] = process.argv.slice(2)
 
-const names = filename === undefined ? undefined : new PointReads(new SQLite(filename, { readonly: true }))
+const valueOf = filename === undefined
+  ? undefined
+  : new SQLite(filename, { readonly: true })
+    .prepare("SELECT value FROM operations WHERE id = (SELECT operation FROM names WHERE name = ?)")
 
 const HEADER_BYTES = 12
 
@@ -28,13 +31,13 @@ const socket = createSocket({
 
 const PREFIX = Buffer.from("d/")
 
-const readName = (query: Buffer): void => {
+const readValue = (query: Buffer): void => {
   const label = query.subarray(HEADER_BYTES + 1, HEADER_BYTES + 1 + (query[HEADER_BYTES] ?? 0))
-  names?.record(Buffer.concat([PREFIX, label]))
+  valueOf?.get(Buffer.concat([PREFIX, label]))
 }
 
 socket.on("message", (query, { address, port }) => {
-  if (names !== undefined) readName(query)
+  if (valueOf !== undefined) readValue(query)
   const questionEnd = query.length - OPT_BYTES
   const answer = new Uint8Array(questionEnd + RECORD.length)
   answer.set(query.subarray(0, questionEnd))

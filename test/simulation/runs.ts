@@ -101,11 +101,12 @@ const report = (plan: Plan, { failure, hash, last, virtual }: Result, { file, pr
 const fileOf = (plan: Plan, { file = `sim-${plan.seed}.ndjson` }: Work): string => file
 
 /** Looks for a smaller plan that fails in the same way, and writes it beside the failing one. */
-const shrunk = async (plan: Plan, { failure: first }: Result, work: Work): Promise<void> => {
+const shrunk = async (plan: Plan, { failure: first, virtual: failedAt }: Result, work: Work): Promise<void> => {
   const quiet: Work = { ...work, trace: false }
   const results = new Map<Plan, Result>()
   const { plan: least, runs } = await shrink(plan, {
     most: MOST_SHRINKING,
+    failedAt,
     fails: async (smaller) => {
       const result = await runOnce(smaller, quiet)
       if (result.failure?.what !== first?.what) return false

@@ -25,15 +25,29 @@ const has = ({ steps }: Plan, ...ids: ReadonlyArray<string>) => ids.every((id) =
 describe("shrink", () => {
   it.effect("leaves the steps that a failure needs, and ends the run after the last", () =>
     Effect.promise(async () => {
-      const { plan, runs } = await shrink(PLAN, { fails: async (plan) => has(plan, "17", "90", "153"), most: 1_000 })
+      const fails = async (plan: Plan) => has(plan, "17", "90", "153")
+      const { plan, runs } = await shrink(PLAN, { fails, most: 1_000, failedAt: Infinity })
       assert.deepStrictEqual(plan.steps.map(({ id }) => id), ["17", "90", "153"])
       assert.strictEqual(plan.until, 1_530)
       assert.isBelow(runs, 120)
     }))
 
+  it.effect("leaves out at once what comes after the failure", () =>
+    Effect.promise(async () => {
+      const plans: Array<Plan> = []
+      const fails = async (plan: Plan) => {
+        plans.push(plan)
+        return has(plan, "17", "19") && plan.until > 195
+      }
+      const { plan, runs } = await shrink(PLAN, { fails, most: 1_000, failedAt: 195.5 })
+      assert.strictEqual(plans[0]?.steps.length, 20)
+      assert.deepStrictEqual([plan.steps.map(({ id }) => id), plan.until], [["17", "19"], 197])
+      assert.isBelow(runs, 40)
+    }))
+
   it.effect("keeps a plan that fails alone as a whole", () =>
     Effect.promise(async () => {
-      const { plan } = await shrink(PLAN, { fails: async (plan) => plan === PLAN, most: 1_000 })
+      const { plan } = await shrink(PLAN, { fails: async (plan) => plan === PLAN, most: 1_000, failedAt: 90 })
       assert.strictEqual(plan, PLAN)
     }))
 
@@ -43,6 +57,7 @@ describe("shrink", () => {
       const { plan, runs } = await shrink(PLAN, {
         fails: async (plan) => has(plan, "17"),
         most: 5,
+        failedAt: Infinity,
         shrank: (plan) => failing.push(plan)
       })
       assert.strictEqual(runs, 5)

@@ -13,6 +13,8 @@ export interface ShrinkOptions {
   readonly fails: (plan: Plan) => Promise<boolean>
   /** Most runs. */
   readonly most: number
+  /** When the first run failed, in virtual milliseconds. */
+  readonly failedAt: number
   readonly shrank?: (plan: Plan) => void
 }
 
@@ -64,9 +66,18 @@ const dropPieces = async (shrinking: Shrinking): Promise<void> => {
   }
 }
 
-/** Leaves out actors, then actions, then steps of a plan, and ends the run soon after its last step. */
+/** Leaves out what comes after the failure: all later runs end there. Checks at the end of a run need all of it. */
+const endAtFailure = async (shrinking: Shrinking, failedAt: number): Promise<void> => {
+  const { steps, until } = shrinking.plan
+  if (failedAt >= until) return
+  const plan = { ...shrinking.plan, until: Math.ceil(failedAt) + 1, steps: steps.filter(({ at }) => at <= failedAt) }
+  await shrinking.take(plan)
+}
+
+/** Leaves out all after the failure, then actors, then actions, then steps of a plan. Ends the run soon after its last step. */
 export const shrink = async (plan: Plan, options: ShrinkOptions): Promise<Shrunk> => {
   const shrinking = new Shrinking(plan, options)
+  await endAtFailure(shrinking, options.failedAt)
   await dropGroups(shrinking, ({ actor }) => actor)
   await dropGroups(shrinking, ({ action, actor }) => `${actor} ${action}`)
   for (let before = Infinity; shrinking.plan.steps.length < before && !shrinking.isOver;) {

@@ -53,7 +53,8 @@ export interface HeaderContext {
   readonly now: number
 }
 
-const leastBaseVersion = (height: Height, { activation }: ConsensusParams): number => {
+/** What rule 10 of reference/protocol.md 3.5 demands. */
+export const leastBaseVersion = (height: Height, { activation }: Pick<ReaderParams, "activation">): number => {
   if (height >= activation.bip65) return 4
   if (height >= activation.bip66) return 3
   return height >= activation.bip34 ? 2 : -Infinity

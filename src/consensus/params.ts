@@ -49,8 +49,6 @@ export interface ConsensusParams extends ReaderParams {
   readonly limitsTimewarp: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: Height
-  /** Blocks of exactly version 1 are allowed below this height: 0 for never, `Infinity` for always. */
-  readonly legacyBlocksBefore: number
   /** From this height on, the smallest amount of a name output is 1,000,000; before, it is 0. */
   readonly minNameAmountSince: number
   readonly minimumChainWork: bigint
@@ -101,7 +99,6 @@ export const mainnetParams: ConsensusParams = {
   limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 19_200,
-  legacyBlocksBefore: 19_200,
   minNameAmountSince: 212_500,
   minimumChainWork: 0xa88f4530bb8eaceaffde5c50n,
   assumeValid: hash("46c38b14b25fef782cc454cac284b720f58ad414d2c323a980ede420da6affcf"),
@@ -131,7 +128,6 @@ export const testnetParams: ConsensusParams = {
   limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 0,
-  legacyBlocksBefore: Infinity,
   minNameAmountSince: 0,
   minimumChainWork: 0xed17e3004a583c4fn,
   assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
@@ -153,7 +149,6 @@ export const regtestParams: ConsensusParams = {
   limitsTimewarp: false,
   halvingInterval: 150,
   auxpowStartHeight: 0,
-  legacyBlocksBefore: 0,
   minNameAmountSince: 0,
   minimumChainWork: 0n,
   assumeValid: undefined,

@@ -28,6 +28,8 @@ export interface ReaderParams {
   readonly minDifficultySince: number | undefined
   readonly auxpowChainId: number
   readonly strictChainId: boolean
+  /** Blocks of exactly version 1 are allowed below this height: 0 for never, `Infinity` for always. */
+  readonly legacyBlocksBefore: number
   readonly expiry: ExpirySchedule
 }
 
@@ -55,6 +57,7 @@ export const mainnetReader: ReaderParams = {
   minDifficultySince: undefined,
   auxpowChainId: 1,
   strictChainId: true,
+  legacyBlocksBefore: 19_200,
   expiry: "growing"
 }
 
@@ -75,6 +78,7 @@ export const testnetReader: ReaderParams = {
   minDifficultySince: 1_394_838_000,
   auxpowChainId: 1,
   strictChainId: false,
+  legacyBlocksBefore: Infinity,
   expiry: "growing"
 }
 
@@ -86,6 +90,7 @@ export const regtestReader: ReaderParams = {
   minDifficultySince: 0,
   auxpowChainId: 1,
   strictChainId: true,
+  legacyBlocksBefore: 0,
   expiry: "regtest"
 }
 

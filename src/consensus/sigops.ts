@@ -65,6 +65,20 @@ const programSigops = (address: Bytes, witness: ReadonlyArray<Bytes>): number =>
   return size === WITNESS_SCRIPT_HASH_SIZE && script !== undefined ? countSigops(script, true) : 0
 }
 
+/**
+ * The signatures that an input can check, at most: in its own script, the coin's, and the one that it reveals. No opcode runs
+ * twice, and a number of keys runs with its multisignature check.
+ */
+export const mostSignatureChecks = (
+  { scriptSig, witness }: Pick<SpendingInput, "scriptSig" | "witness">,
+  spent: Bytes
+): number => {
+  const address = addressScript(spent)
+  const redeem = isPayToScriptHash(address) ? lastPush(scriptSig) ?? EMPTY : EMPTY
+  const plain = [scriptSig, spent, redeem].reduce((sum, script) => sum + countSigops(script, true), 0)
+  return plain + programSigops(address, witness) + programSigops(addressScript(redeem), witness)
+}
+
 export interface SpendingInput {
   readonly scriptSig: Bytes
   /** The spent script without its name prefix. */

@@ -1,4 +1,5 @@
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
+import { MAX_FUTURE_BLOCK_TIME } from "../consensus/readerParams.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import { bitHostOf, nameOfDomain } from "../values/readName.ts"
@@ -8,9 +9,9 @@ import { isFailure, MOST_FOLLOWING, type ProofFailure } from "./nameProof.ts"
 import { type ProofOptions, type VerifiedName, verifyNameProof } from "./verifyNameProof.ts"
 
 export interface ResolveProofOptions extends Omit<ProofOptions, "signatures"> {
-  /** Addresses of Electrum servers for Namecoin, as `wss://electrum.example:50004`; at most eight. */
+  /** Addresses of Electrum servers for Namecoin, as `wss://electrum.example:50004`; at most eight, each of another host. */
   readonly servers: ReadonlyArray<string>
-  /** Servers that must answer with a proof that counts, or know no such name; 2 by default. */
+  /** Hosts that must answer with a proof that counts, or know no living name; 2 by default. A whole number above 0. */
   readonly agree?: number
   /** Headers to ask for after that of the operation; 6 by default, at most 24. */
   readonly following?: number
@@ -35,7 +36,9 @@ export interface ResolvedName extends VerifiedName {
   readonly answers: ReadonlyArray<ServerAnswer>
 }
 
-/** `absent`: enough servers know no such name. Nobody can prove that. */
+/**
+ * `absent`: enough servers know no living name, or with the code `expired`, some of them an expired one. Nobody can prove that.
+ */
 export interface UnresolvedName extends ProofFailure {
   readonly absent: boolean
   readonly answers: ReadonlyArray<ServerAnswer>
@@ -99,11 +102,24 @@ const placeOf = ({ txid, vout }: VerifiedName): string => `${txid}:${vout}`
 const verifiedIn = (answers: ReadonlyArray<ServerAnswer>): ReadonlyArray<VerifiedName> =>
   answers.flatMap((answer) => "verified" in answer ? [answer.verified] : [])
 
+const isHeightClaimed = ({ problems }: VerifiedName): boolean => problems.some(({ code }) => code === "height-claimed")
+
+/**
+ * Whether an operation is newer. A height that its block says counts before one that is the word of a server, which can be any.
+ * Times of neighbouring blocks can be out of order, so that heights decide between those.
+ */
+const isNewer = (one: VerifiedName, other: VerifiedName): boolean => {
+  const [claimed, otherClaimed] = [isHeightClaimed(one), isHeightClaimed(other)]
+  if (claimed !== otherClaimed) return otherClaimed
+  const later = one.time - other.time
+  return Math.abs(later) > MAX_FUTURE_BLOCK_TIME ? later > 0 : one.height > other.height
+}
+
 /** The newest operation, and how many servers showed it. */
 const newestIn = (answers: ReadonlyArray<ServerAnswer>) => {
   const all = verifiedIn(answers)
   const newest = all.reduce<VerifiedName | undefined>(
-    (best, each) => best === undefined || each.height > best.height ? each : best,
+    (best, each) => best === undefined || isNewer(each, best) ? each : best,
     undefined
   )
   if (newest === undefined) return undefined
@@ -116,15 +132,36 @@ export const decide = (
   wanted: WantedName,
   agree: number
 ): ResolvedName | UnresolvedName => {
-  const counted = answers.filter((answer) => !("failed" in answer)).length
+  const isExpired = answers.some((answer) => "failed" in answer && answer.code === "expired")
+  const counted = answers.filter((answer) => !("failed" in answer) || answer.code === "expired").length
   if (counted < agree) {
     const failed = `${counted} of ${agree} servers gave an answer that counts`
     return { failed, absent: false, answers }
   }
   const found = newestIn(answers)
-  if (found === undefined) return { failed: "the servers know no such name", absent: true, answers }
+  if (found === undefined) {
+    return isExpired
+      ? { failed: "the name has expired", code: "expired", absent: true, answers }
+      : { failed: "the servers know no such name", absent: true, answers }
+  }
   const { agreeing, newest } = found
   return { ...newest, local: wanted.local, host: wanted.host, agreeing, answers }
+}
+
+/** The host of an address, with the port on this machine, where all servers are the reader's own. */
+const hostOf = (server: string): string => {
+  const [, host = server, port = ""] = /^wss?:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^:/?#]*)(:\d+)?/i.exec(server) ?? []
+  const name = host.toLowerCase().replace(/\.$/, "")
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(name) ? name + port : name
+}
+
+/** Why servers cannot be asked in this way. */
+const askingFault = (servers: ReadonlyArray<string>, agree: number): string | undefined => {
+  if (!Number.isSafeInteger(agree) || agree < 1) return "the option agree is not a whole number above 0"
+  const hosts = new Set(servers.map(hostOf))
+  if (hosts.size < servers.length) return "two servers have the same host"
+  if (servers.length < agree) return `there are fewer than ${agree} servers`
+  return servers.length > MOST_SERVERS ? `there are more than ${MOST_SERVERS} servers` : undefined
 }
 
 /** Asks all servers at once. Ends early when enough of them show the same operation. */
@@ -156,7 +193,7 @@ export const resolve = async (text: string, options: ResolveProofOptions): Promi
   const refuse = (failed: string): UnresolvedName => ({ failed, absent: false, answers: [] })
   const wanted = wantedName(text)
   if (wanted === undefined) return refuse("the text is not a name, such as d/example, example.bit or alice@example.bit")
-  if (servers.length < agree) return refuse(`there are fewer than ${agree} servers`)
-  if (servers.length > MOST_SERVERS) return refuse(`there are more than ${MOST_SERVERS} servers`)
+  const fault = askingFault(servers, agree)
+  if (fault !== undefined) return refuse(fault)
   return decide(await gather(wanted, { agree, options }), wanted, agree)
 }

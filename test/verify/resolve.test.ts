@@ -1,13 +1,16 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import { EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { nameScriptHash } from "../../src/verify/askElectrum.ts"
+import { isFailure } from "../../src/verify/nameProof.ts"
 import {
+  decide,
   resolve,
   type ResolvedName,
   type ResolveProofOptions,
   type UnresolvedName,
   wantedName
 } from "../../src/verify/resolve.ts"
+import { type VerifiedName, verifyNameProof } from "../../src/verify/verifyNameProof.ts"
 import {
   type ElectrumFault,
   electrumOver,
@@ -17,7 +20,7 @@ import {
   spoiled
 } from "../support/fakeElectrum.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
-import { settingsOf } from "../support/nameProofs.ts"
+import { proofOf, settingsOf } from "../support/nameProofs.ts"
 import { text } from "../support/regtest.ts"
 
 const own = globalThis.WebSocket
@@ -62,6 +65,13 @@ const found = (outcome: ResolvedName | UnresolvedName): ResolvedName =>
 
 const missed = (outcome: ResolvedName | UnresolvedName): UnresolvedName =>
   "failed" in outcome ? outcome : assert.fail(JSON.stringify(outcome))
+
+const wanted = { name: RENEWED, local: "_", host: undefined }
+
+const verified: VerifiedName = (() => {
+  const outcome = verifyNameProof(proofOf(namedChain, RENEWED), { network: "regtest", now: namedChain.now })
+  return isFailure(outcome) ? assert.fail(outcome.failed) : outcome
+})()
 
 describe("resolve", () => {
   it("shows what two servers prove, with the height from the coinbase", async () => {
@@ -129,13 +139,68 @@ describe("resolve", () => {
     ["another header", "blockchain.block.header", () => toHex(namedChain.blocks[1]?.header.bytes ?? EMPTY)],
     ["another history", "blockchain.scripthash.get_history", () => ({ history: [] })],
     ["a history of numbers", "blockchain.scripthash.get_history", () => [1, 2]],
-    ["a tip without a header", "blockchain.headers.subscribe", () => ({ height: 600, hex: "00" })]
+    ["a tip without a height", "blockchain.headers.subscribe", () => ({ hex: "00" })]
   ])("refuses a server that sends %s", async (_, method, change) => {
     const liar = lying(good(), (called, result) => called === method ? change(result) : result)
     const outcome = missed(await asked({ "wss://a": liar, "wss://b": good() }))
     assert.strictEqual(outcome.failed, "1 of 2 servers gave an answer that counts")
     assert.lengthOf(outcome.answers.filter((answer) => "failed" in answer), 1)
     assert.strictEqual(found(await asked({ "wss://a": liar, "wss://b": good() }, { agree: 1 })).height, NEWEST.height)
+  })
+
+  it("takes a height that a block says before one that a server says", () => {
+    const at = (height: number, time: number, claimed = false): VerifiedName => ({
+      ...verified,
+      height,
+      time,
+      txid: `${height}`,
+      problems: claimed ? [{ code: "height-claimed", message: "" }] : []
+    })
+    const newest = (...each: ReadonlyArray<VerifiedName>) =>
+      found(decide(each.map((one, i) => ({ server: `wss://${i}`, verified: one })), wanted, 1)).height
+    const both = (one: VerifiedName, other: VerifiedName, expected: number) => {
+      assert.strictEqual(newest(one, other), expected)
+      assert.strictEqual(newest(other, one), expected)
+    }
+    const day = 86_400
+    // One lying server, whose height is as high as it likes.
+    both(at(850_000, 100 * day), at(2_000_000, 100 * day, true), 850_000)
+    both(at(850_000, 100 * day), at(849_000, 93 * day), 850_000)
+    both(at(900_000, 93 * day), at(850_000, 100 * day), 850_000)
+    both(at(900_000, 93 * day, true), at(850_000, 100 * day, true), 850_000)
+    // Neighbouring blocks, the later one with an earlier time.
+    both(at(850_001, 100 * day - 600), at(850_000, 100 * day), 850_001)
+  })
+
+  it("counts a server that shows an expired name as one that knows no living name", () => {
+    const expired = (server: string) => ({ server, failed: "the name expired 3 blocks ago", code: "expired" as const })
+    const outcome = missed(decide([expired("wss://a"), expired("wss://b")], wanted, 2))
+    assert.deepInclude(outcome, { failed: "the name has expired", code: "expired", absent: true })
+    const mixed = missed(decide([expired("wss://a"), { server: "wss://b", absent: true }], wanted, 2))
+    assert.deepInclude(mixed, { code: "expired", absent: true })
+    assert.strictEqual(found(decide([expired("wss://a"), { server: "wss://b", verified }], wanted, 2)).agreeing, 1)
+    const failing = missed(decide([expired("wss://a"), { server: "wss://b", failed: "x" }], wanted, 2))
+    assert.deepInclude(failing, { failed: "1 of 2 servers gave an answer that counts", absent: false })
+  })
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity])("refuses to wait for %d servers", async (agree) => {
+    const outcome = missed(await asked({ "wss://a": good(), "wss://b": good() }, { agree }))
+    assert.strictEqual(outcome.failed, "the option agree is not a whole number above 0")
+    assert.match(missed(await asked({}, { agree, servers: [] })).failed, /^the option agree/)
+  })
+
+  it.each([
+    ["wss://a.example:1", "wss://a.example:2"],
+    ["wss://a.example", "wss://A.example./x"],
+    ["wss://user@a.example", "wss://a.example"],
+    ["ws://127.0.0.1:1", "wss://127.0.0.1:1"]
+  ])("refuses %s and %s as two servers", async (...servers) => {
+    assert.strictEqual(missed(await asked({}, { servers })).failed, "two servers have the same host")
+  })
+
+  it("takes servers of this machine at several ports", async () => {
+    const servers = { "ws://127.0.0.1:1": good(), "ws://127.0.0.1:2": good() }
+    assert.strictEqual(found(await asked(servers)).agreeing, 2)
   })
 
   it("refuses texts other than names, and too few or too many servers, without asking", async () => {

@@ -11,7 +11,14 @@ export type { DomainRecord, DomainStatus } from "./dns/domainRecord.ts"
 export { type RecordsFault, recordsOfValue as records, type ValueRecords } from "./dns/recordsOfValue.ts"
 export { type Identity, identity } from "./values/nostr.ts"
 
-export { NAME_PROOF, type NameProof, type NameProofOperation, type ProofFailure } from "./verify/nameProof.ts"
+export type { CheckSignature, NameLink, SignatureBudget } from "./verify/nameLinks.ts"
+export {
+  NAME_PROOF,
+  type NameProof,
+  type NameProofOperation,
+  type ProofFailure,
+  type ProofTip
+} from "./verify/nameProof.ts"
 export {
   resolve,
   type ResolvedName,
@@ -19,11 +26,4 @@ export {
   type ServerAnswer,
   type UnresolvedName
 } from "./verify/resolve.ts"
-export {
-  type CheckSignature,
-  type NameLink,
-  type ProofOptions,
-  type ProofProblem,
-  type VerifiedName,
-  verifyNameProof
-} from "./verify/verifyNameProof.ts"
+export { type ProofOptions, type ProofProblem, type VerifiedName, verifyNameProof } from "./verify/verifyNameProof.ts"

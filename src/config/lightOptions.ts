@@ -19,7 +19,7 @@ export const LIGHT_OPTIONS = {
     nameproofs: oneOption(Kind.onOffKind, "chain.nameProofs", {
       description:
         "keep what proofs of names need while only the names of the last blocks are known, with -sync light: " +
-        "some 60 MB; whole blocks prove names without it"
+        "some 75 MB; whole blocks prove names without it"
     })
   }),
   ...inGroup("Names and wallet", {

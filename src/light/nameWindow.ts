@@ -5,7 +5,7 @@ import type { Block } from "../protocol/block.ts"
 import { EMPTY } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import type { NewOperation } from "./WindowFile.ts"
-import { keptEvidence, type KeptHead, keptHead } from "./windowProofs.ts"
+import { keptEvidence, type KeptHead } from "./windowProofs.ts"
 
 export interface WindowBlock {
   readonly block: Block
@@ -25,7 +25,7 @@ export interface KeptBlock {
 
 export const keptOf = ({ block, height, params, proofs = false }: WindowBlock): KeptBlock => {
   const effects = nameEffects(block, height, params)
-  const evidence = proofs && effects.length > 0 ? keptEvidence(block, height) : undefined
+  const evidence = proofs ? keptEvidence(block, height) : undefined
   const operations = effects.map(({ name, operation, transaction, vout }, index) => ({
     id: firstOperationAt(height) + index,
     name,
@@ -34,5 +34,5 @@ export const keptOf = ({ block, height, params, proofs = false }: WindowBlock): 
     vout,
     branch: evidence?.branchOf(transaction) ?? EMPTY
   })).reverse()
-  return { operations, heads: proofs ? [evidence?.head ?? keptHead(block, height)] : [] }
+  return { operations, heads: evidence === undefined ? [] : [evidence.head] }
 }

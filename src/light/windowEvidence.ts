@@ -1,6 +1,6 @@
 import type { Cursor } from "../chain/write/Follower.ts"
 import { type ProofUnavailable, unprovable } from "../names/errors.ts"
-import { EvidenceList, type NameEvidence, newestLife, type WantedEvidence } from "../names/nameEvidence.ts"
+import { EvidenceList, type NameEvidence, newestLife, tipCoinbase, type WantedEvidence } from "../names/nameEvidence.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { MOST_OPERATIONS } from "../verify/nameProof.ts"
@@ -36,5 +36,8 @@ export const evidenceInWindow = (
     if (isNewest) return unprovable(height, "long")
     break
   }
-  return { tip, from: low, since: life.since, operations: evidence.operations }
+  const [last] = file.heads(tip.height, 1)
+  if (last === undefined) return unprovable(tip.height, "unkept")
+  const shown = { ...tip, header: last.head, coinbase: tipCoinbase(last.coinbase) }
+  return { tip: shown, from: low, since: life.since, operations: evidence.operations }
 }

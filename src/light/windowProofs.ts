@@ -10,13 +10,13 @@ import { Writer } from "../protocol/Writer.ts"
 import type { HeadRow, ProvenRow } from "./windowTables.ts"
 
 // What a window keeps for proofs (-nameproofs). It has no blocks, so all is taken when a block is decoded: of all blocks
-// the header with its merged-mining proof, of blocks with operations the coinbase and the branches, too.
+// the header with its merged-mining proof, the coinbase (each block is a tip once), and the branches of operations.
 
 /** The stored columns of a block. */
 export interface KeptHead {
   readonly height: Height
   readonly head: Bytes
-  /** The coinbase: how many hashes its branch has, the hashes, the transaction. Empty for a block without operations. */
+  /** The coinbase: how many hashes its branch has, the hashes, the transaction. Empty where an older version kept none. */
   readonly coinbase: Bytes
 }
 
@@ -90,10 +90,3 @@ export const keptEvidence = (block: Block, height: Height): BlockEvidence => {
     }
   }
 }
-
-/** The same of a block without an operation. */
-export const keptHead = (block: Block, height: Height): KeptHead => ({
-  height,
-  head: encodeBlockHeader(block),
-  coinbase: EMPTY
-})

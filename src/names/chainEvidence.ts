@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turns.ts"
 import type { Chain } from "../chain/Chain.ts"
 import { type HeaderTree, NO_HEADER } from "../chain/index/HeaderTree.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
 import { encodeBlockHeader } from "../protocol/block.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
@@ -16,6 +17,8 @@ import {
   type NameEvidence,
   newestLife,
   type OperationEvidence,
+  tipCoinbase,
+  type TipEvidence,
   type WantedEvidence
 } from "./nameEvidence.ts"
 
@@ -88,6 +91,29 @@ const evidenceOf = (
     }
   })
 
+/** What shows the last block of the chain, without its coinbase where the block is missing. */
+const tipEvidence = (
+  { chain }: Pick<Stores, "chain">,
+  { hash, height }: Cursor,
+  end: HeaderId
+): Effect.Effect<TipEvidence, Failure> =>
+  Effect.gen(function*() {
+    const [header] = yield* chain.fullHeaders([end])
+    if (header === undefined) return yield* unavailable(chain.tree, end)
+    const leaf = yield* chain.block(hash).pipe(
+      Effect.map(({ transactions }) => {
+        const [coinbase] = transactions
+        if (coinbase === undefined) return undefined
+        return { tx: coinbase.strippedBytes(), branch: merkleBranches(transactions.map(({ txid }) => txid))(0) }
+      }),
+      Effect.catchTags({
+        BlockNotFound: () => Effect.succeed(undefined),
+        BlockUnavailable: () => Effect.succeed(undefined)
+      })
+    )
+    return { height, hash, header: encodeBlockHeader(header), coinbase: tipCoinbase(leaf) }
+  })
+
 /** The newest operations on a name, and the tip of the names that they are of. */
 const entriesNow = (names: Stores["names"], name: Bytes, wanted: WantedEvidence) =>
   Effect.gen(function*() {
@@ -144,5 +170,6 @@ export const evidenceInChain = (
     // The chain is being repaired, and names.db is ahead of it.
     if (end === NO_HEADER) return yield* new NamesIncomplete()
     const operations = yield* collected(stores, entries, { tip: end, following: wanted.headers })
-    return { tip, from: (yield* names.beginning) ?? 0, since, operations }
+    const shown = yield* tipEvidence(stores, tip, end)
+    return { tip: shown, from: (yield* names.beginning) ?? 0, since, operations }
   })

@@ -10,7 +10,8 @@ import {
   type NameProof,
   type NameProofOperation,
   parseNameProof,
-  type ProofFailure
+  type ProofFailure,
+  type ProofTip
 } from "../verify/nameProof.ts"
 import type { NameEntry } from "./NameEntry.ts"
 
@@ -35,9 +36,17 @@ export interface OperationEvidence extends LeafEvidence {
   readonly headers: ReadonlyArray<Bytes>
 }
 
+/** The last block of a chain, and what shows its work, its time and its height. */
+export interface TipEvidence extends Cursor {
+  /** With its merged-mining proof. */
+  readonly header: Bytes
+  /** Missing where the block is, or too large for a proof. */
+  readonly coinbase: LeafEvidence | undefined
+}
+
 /** All operations are of the chain that ends with `tip`. */
 export interface NameEvidence {
-  readonly tip: Cursor
+  readonly tip: TipEvidence
   /** The lowest block whose operations are known. */
   readonly from: Height
   /** The height of the registration that the newest operation continues, if it is known. */
@@ -91,17 +100,27 @@ export class EvidenceList {
   }
 }
 
+/** Bytes of a tip's coinbase with its branch, for which `MOST_BYTES` leaves room. */
+const MOST_TIP_BYTES = 40_000
+
+/** The coinbase of a tip, unless it is too large. */
+export const tipCoinbase = (leaf: LeafEvidence | undefined): LeafEvidence | undefined =>
+  leaf !== undefined && leaf.tx.length + 32 * leaf.branch.length <= MOST_TIP_BYTES ? leaf : undefined
+
 /** In the member `svcd` of a document that denies a name. */
 export const NAME_ABSENCE = "name-absence/1"
 
 /** A node's word that blocks have no operation on a name. It proves nothing. */
-export interface NameAbsence extends Pick<NameProof, "network" | "name" | "asOf"> {
+export interface NameAbsence extends Pick<NameProof, "network" | "name"> {
   readonly svcd: typeof NAME_ABSENCE
+  readonly asOf: Pick<ProofTip, "height" | "hash">
   /** Heights of the first and the last of these blocks. */
   readonly absent: { readonly from: Height; readonly to: Height }
 }
 
 const hashes = (branch: ReadonlyArray<Bytes>): ReadonlyArray<string> => branch.map(displayHash)
+
+const coinbaseOf = ({ branch, tx }: LeafEvidence) => ({ tx: toHex(tx), branch: hashes(branch) })
 
 const operationOf = (
   { branch, coinbase, headers, height, pos, tx, vout }: OperationEvidence
@@ -111,7 +130,7 @@ const operationOf = (
   vout,
   branch: hashes(branch),
   pos,
-  coinbase: { tx: toHex(coinbase.tx), branch: hashes(coinbase.branch) },
+  coinbase: coinbaseOf(coinbase),
   headers: headers.map(toHex)
 })
 
@@ -132,7 +151,11 @@ export const nameDocument = (
     svcd: NAME_PROOF,
     ...about,
     operations: operations.map(operationOf),
-    asOf,
+    asOf: {
+      ...asOf,
+      header: toHex(tip.header),
+      ...(tip.coinbase === undefined ? {} : { coinbase: coinbaseOf(tip.coinbase) })
+    },
     ...(since === undefined ? {} : { since })
   }
 }

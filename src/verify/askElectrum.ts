@@ -5,7 +5,7 @@ import { nameIndexHash, parseNameScript } from "../protocol/nameOperation.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { decodeTransaction } from "../protocol/transaction.ts"
 import { ElectrumFailure, type ElectrumLimits, type ElectrumSession, openElectrum } from "./electrumSession.ts"
-import { NAME_PROOF, type NameProof, type NameProofOperation } from "./nameProof.ts"
+import { NAME_PROOF, type NameProof, type NameProofOperation, type ProofTip } from "./nameProof.ts"
 
 /** As clients of Electrum's servers write it. */
 export const nameScriptHash = (name: Bytes): string => displayHash(nameIndexHash(name))
@@ -37,22 +37,10 @@ const listOf = (value: unknown, method: string): ReadonlyArray<unknown> =>
 const hashesOf = (value: unknown, method: string): ReadonlyArray<string> =>
   listOf(value, method).map((hash) => textOf(hash, method))
 
-interface Tip {
-  readonly height: Height
-  readonly hash: string
-}
-
 const HEADERS = "blockchain.headers.subscribe"
 
-const tipOf = async (session: ElectrumSession): Promise<Tip> => {
-  const read = membersOf(await session.call(HEADERS, []), HEADERS)
-  const bytes = fromHex(textOf(read["hex"], HEADERS))
-  if (bytes === undefined || bytes.length < HEADER_SIZE) return malformed(HEADERS)
-  return {
-    height: numberOf(read["height"], HEADERS),
-    hash: displayHash(new Header(bytes.subarray(0, HEADER_SIZE)).hash)
-  }
-}
+const tipHeight = async (session: ElectrumSession): Promise<Height> =>
+  numberOf(membersOf(await session.call(HEADERS, []), HEADERS)["height"], HEADERS)
 
 interface Place {
   readonly height: Height
@@ -85,6 +73,17 @@ const coinbaseAt = async (session: ElectrumSession, height: Height): Promise<Pic
     if (error instanceof ElectrumFailure) return {}
     throw error
   }
+}
+
+/** The tip with its merged-mining proof, which the notification about it may lack. */
+const tipAt = async (session: ElectrumSession, height: Height): Promise<ProofTip> => {
+  const [header, coinbase] = await Promise.all([
+    session.call(HEADER, [height, 0]).then((text) => textOf(text, HEADER)),
+    coinbaseAt(session, height)
+  ])
+  const bytes = fromHex(header)
+  if (bytes === undefined || bytes.length < HEADER_SIZE) return malformed(HEADER)
+  return { height, hash: displayHash(new Header(bytes.subarray(0, HEADER_SIZE)).hash), header, ...coinbase }
 }
 
 /** The output that sets the name. The proof tells whether there is one. */
@@ -121,12 +120,12 @@ export const askElectrum = async (url: string, question: ElectrumQuestion): Prom
   const session = await openElectrum(url, question)
   try {
     await session.call("server.version", ["svcd", VERSIONS])
-    const tip = await tipOf(session)
+    const tip = await tipHeight(session)
     const newest = await newestOf(session, name)
     if (newest === undefined) return undefined
-    const last = Math.max(newest.height, Math.min(newest.height + following, tip.height))
-    const operation = await operationAt(session, newest, last)
-    return { svcd: NAME_PROOF, network, name: toHex(name), operations: [operation], asOf: tip }
+    const last = Math.max(newest.height, Math.min(newest.height + following, tip))
+    const [operation, asOf] = await Promise.all([operationAt(session, newest, last), tipAt(session, tip)])
+    return { svcd: NAME_PROOF, network, name: toHex(name), operations: [operation], asOf }
   } catch (error) {
     if (error instanceof DecodeError) throw new ElectrumFailure(`the server sent no transaction: ${error.message}`)
     throw error

@@ -3,43 +3,105 @@ import { MAX_FUTURE_BLOCK_TIME, type ReaderParams } from "../consensus/readerPar
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import type { ProofFailure } from "./nameProof.ts"
 
+/** A block as its header and its proof place it. */
+export interface PlacedBlock {
+  readonly height: Height
+  readonly time: UnixTime
+}
+
+/** Heights and times of blocks of mainnet, in order. */
+const ANCHORS: ReadonlyArray<readonly [height: Height, time: UnixTime]> = [
+  [0, 1_303_000_001],
+  [19_199, 1_318_063_738],
+  [40_000, 1_327_728_573],
+  [210_000, 1_418_768_435],
+  [404_680, 1_530_003_649],
+  [495_000, 1_582_540_599],
+  [757_000, 1_738_291_084],
+  [829_949, 1_781_892_228]
+]
+
+/** Blocks by which the chain ran ahead of a straight line between two anchors or behind it, at most. */
+const ANCHOR_DRIFT = 8_000
+
+/** The part by which blocks come slower or faster over years. */
+const YEARS_DRIFT = 0.05
+
+/** The height of mainnet at a time, between anchors or at the usual rate after the last one, and how far off it may be. */
+const heightAt = (time: UnixTime, targetSpacing: number) => {
+  let [low, from] = ANCHORS[0] ?? [0, 0]
+  for (const [height, at] of ANCHORS) {
+    if (time < at) return { height: low + (height - low) * (time - from) / (at - from), drift: ANCHOR_DRIFT }
+    low = height
+    from = at
+  }
+  const after = (time - from) / targetSpacing
+  return { height: low + after, drift: ANCHOR_DRIFT + after * YEARS_DRIFT }
+}
+
+/**
+ * Why a height does not fit the time of its header: rules and expiry follow the height, which a false block can claim. On
+ * test networks, blocks come at any time.
+ */
+export const heightFault = (
+  { height, time }: PlacedBlock,
+  { minDifficultySince, targetSpacing }: ReaderParams
+): string | undefined => {
+  if (minDifficultySince !== undefined) return undefined
+  const expected = heightAt(time, targetSpacing)
+  return Math.abs(height - expected.height) > expected.drift
+    ? `height ${height} does not fit the time of its header`
+    : undefined
+}
+
 /** What the clock of the reader says about a proof. */
 export type ClockVerdict = ProofFailure | { readonly isNearExpiry: boolean }
 
 export interface ClockQuestion {
-  /** Height and time of the newest operation's block. */
-  readonly made: { readonly height: Height; readonly time: UnixTime }
-  /** The same of the newest header. */
-  readonly last: { readonly height: Height; readonly time: UnixTime }
+  /** The block of the newest operation, then those that follow. */
+  readonly blocks: ReadonlyArray<PlacedBlock>
   /** The tip of the server. */
-  readonly tip: Height
+  readonly tip: PlacedBlock
+  /** Whether both the block and the tip say their own height. */
+  readonly areHeightsProven: boolean
   readonly now: UnixTime
 }
 
-/** Blocks of a day, by which the tip of a server may be behind or ahead. */
+/** Seconds by which the tip may be behind the clock. */
+const OLDEST_TIP = 86_400
+
+/** Blocks of a day, which the height of a tip may be off where it is the word of the server. */
 const SLACK = 144
 
 /** The part by which blocks come slower or faster for weeks, until the difficulty follows the miners. */
 const DRIFT = 0.2
 
-/** The same over the life of a name. */
-const LIFE_DRIFT = 0.05
+const claimedTipFault = (last: PlacedBlock, tip: PlacedBlock, targetSpacing: number): string | undefined => {
+  const blocks = tip.height - last.height
+  const usual = Math.max(0, tip.time - last.time) / targetSpacing
+  if (blocks < usual * (1 - DRIFT) - SLACK) return "the tip is lower than its time allows"
+  return blocks > usual * (1 + DRIFT) + SLACK ? "the tip is higher than its time allows" : undefined
+}
 
 /**
- * Compares a proof with the clock: headers are not from the future, the tip is not older than a day, and a name did not
- * expire since. Blocks come every ten minutes on average; on test networks they come at any time, and only the
- * first rule applies.
+ * Compares a proof with the clock: headers are not from the future, the tip is not older than a day, and the name did not expire
+ * since. Heights that are the word of the server must fit the times of the headers. On test networks, blocks come at any
+ * time, and only the first rule applies.
  */
 export const clockVerdict = (
-  { last, made, now, tip }: ClockQuestion,
+  { areHeightsProven, blocks, now, tip }: ClockQuestion,
   { minDifficultySince, targetSpacing }: ReaderParams
 ): ClockVerdict => {
-  if (Math.max(made.time, last.time) > now + MAX_FUTURE_BLOCK_TIME) return { failed: "a header is from the future" }
+  const latest = now + MAX_FUTURE_BLOCK_TIME
+  if (tip.time > latest || blocks.some(({ time }) => time > latest)) return { failed: "a header is from the future" }
   if (minDifficultySince !== undefined) return { isNearExpiry: false }
-  const since = Math.max(0, now - last.time) / targetSpacing
-  if (tip < last.height + since * (1 - DRIFT) - SLACK) return { failed: "the proof is older than a day" }
-  if (tip > last.height + since * (1 + DRIFT) + SLACK) return { failed: "the tip is higher than the time allows" }
+  if (tip.time < now - OLDEST_TIP) return { failed: "the proof is older than a day" }
+  const [made] = blocks
+  const last = blocks.at(-1)
+  if (made === undefined || last === undefined) return { failed: "the newest operation has no header" }
   const age = (now - made.time) / targetSpacing
-  if (age > EXPIRATION_DEPTH * (1 + LIFE_DRIFT)) return { failed: "the name has expired since" }
-  return { isNearExpiry: age > EXPIRATION_DEPTH * (1 - LIFE_DRIFT) }
+  if (age > EXPIRATION_DEPTH * (1 + YEARS_DRIFT)) return { failed: "the name has expired since", code: "expired" }
+  if (areHeightsProven) return { isNearExpiry: false }
+  const fault = claimedTipFault(last, tip, targetSpacing)
+  return fault === undefined ? { isNearExpiry: age > EXPIRATION_DEPTH * (1 - YEARS_DRIFT) } : { failed: fault }
 }

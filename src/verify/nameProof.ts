@@ -41,6 +41,17 @@ export interface NameProofOperation {
   readonly headers: ReadonlyArray<string>
 }
 
+/**
+ * The last block of the node's chain. Its header has a time, so that an old one shows; its coinbase has its height, from
+ * which the expiry of the name is counted.
+ */
+export interface ProofTip extends Pick<NameProofOperation, "coinbase"> {
+  readonly height: Height
+  readonly hash: string
+  /** With its merged-mining proof. */
+  readonly header: string
+}
+
 /** What a node says about a name, with what its reader needs to check it. */
 export interface NameProof {
   readonly svcd: typeof NAME_PROOF
@@ -49,8 +60,7 @@ export interface NameProof {
   readonly name: string
   /** Newest first. Each spends the name's coin of the next one in the list. */
   readonly operations: ReadonlyArray<NameProofOperation>
-  /** The tip of the node's chain. */
-  readonly asOf: { readonly height: Height; readonly hash: string }
+  readonly asOf: ProofTip
   /** The height of the name's registration, from which its coin was spent without a gap. */
   readonly since?: Height
 }
@@ -58,6 +68,8 @@ export interface NameProof {
 /** Why a proof does not count: one sentence without a full stop. */
 export interface ProofFailure {
   readonly failed: string
+  /** For a name that is not alive; no other reason has a code. */
+  readonly code?: "expired"
 }
 
 export const isFailure = (outcome: object): outcome is ProofFailure => "failed" in outcome
@@ -138,11 +150,20 @@ class ProofParser {
     }
   }
 
+  #tip(value: unknown): ProofTip {
+    const read = members(value, "asOf", ["height", "hash", "header", "coinbase"])
+    return {
+      height: whole(read["height"], "asOf.height", MOST_HEIGHT),
+      hash: this.#hash(read["hash"], "asOf.hash"),
+      header: this.#hex(read["header"], "asOf.header"),
+      ...this.#coinbase(read["coinbase"])
+    }
+  }
+
   proof(value: unknown): NameProof {
     const read = members(value, "the proof", ["svcd", "network", "name", "operations", "asOf", "since"])
     const { network, since } = read
     if (read["svcd"] !== NAME_PROOF) refuse(`the proof is not a ${NAME_PROOF}`)
-    const asOf = members(read["asOf"], "asOf", ["height", "hash"])
     return {
       svcd: NAME_PROOF,
       network: network === "main" || network === "test" || network === "regtest"
@@ -154,7 +175,7 @@ class ProofParser {
         { most: MOST_OPERATIONS, where: "operations" },
         (each) => this.#operation(each)
       ),
-      asOf: { height: whole(asOf["height"], "asOf.height", MOST_HEIGHT), hash: this.#hash(asOf["hash"], "asOf.hash") },
+      asOf: this.#tip(read["asOf"]),
       ...(since === undefined ? {} : { since: whole(since, "since", MOST_HEIGHT) })
     }
   }

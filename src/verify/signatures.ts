@@ -10,11 +10,35 @@
  * ```
  */
 
-import { blockFlags } from "../consensus/flags.ts"
+import { blockFlags, Flag } from "../consensus/flags.ts"
 import { isSigned } from "../consensus/nameLink.ts"
 import { readersByChain } from "../consensus/readerParams.ts"
-import type { CheckSignature } from "./verifyNameProof.ts"
+import { mostSignatureChecks } from "../consensus/sigops.ts"
+import { EMPTY } from "../protocol/bytes.ts"
+import { decodeTransaction, inputSpending } from "../protocol/transaction.ts"
+import type { CheckSignature, NameLink } from "./nameLinks.ts"
+
+/** Checks in one operation, at most: those of the largest multisignature. */
+const MOST_IN_LINK = 20
+
+/** The signatures that a link can check, at most. */
+const checksOf = ({ before, tx }: NameLink): number => {
+  const transaction = decodeTransaction(tx)
+  const spent = decodeTransaction(before.tx)
+  const input = transaction.inputs[inputSpending(transaction, spent.txid, before.vout)]
+  return input === undefined ? 0 : mostSignatureChecks(input, spent.outputs[before.vout]?.script ?? EMPTY)
+}
+
+/**
+ * Rules by which only an owner with a signature spends the coin of a name. They apply at every height: a lower one, which a false
+ * block can claim, would let anybody spend a script hash or a witness program.
+ */
+const ALWAYS = Flag.P2SH | Flag.WITNESS
 
 /** Runs the script of the coin that each operation spends. */
-export const signatures: CheckSignature = ({ before, height, network, tx }) =>
-  isSigned({ tx, before, flags: blockFlags(height, readersByChain[network]) })
+export const signatures: CheckSignature = (link) => {
+  const { before, budget, height, network, tx } = link
+  const checks = checksOf(link)
+  budget.left = checks > MOST_IN_LINK ? -1 : budget.left - checks
+  return budget.left >= 0 && isSigned({ tx, before, flags: ALWAYS | blockFlags(height, readersByChain[network]) })
+}

@@ -1,25 +1,16 @@
-import { EXPIRATION_DEPTH, expirationDepth, expiryHeight, isExpired } from "../consensus/expiry.ts"
-import type { LinkCheck } from "../consensus/nameLink.ts"
+import { EXPIRATION_DEPTH, expirationDepth, expiryHeight } from "../consensus/expiry.ts"
 import { readersByChain } from "../consensus/readerParams.ts"
 import { addressOf } from "../protocol/address.ts"
 import { displayHash, EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import { textOrHex } from "../protocol/nameText.ts"
 import { DecodeError } from "../protocol/Reader.ts"
-import { inputSpending } from "../protocol/transaction.ts"
 import { clockVerdict } from "./clockRule.ts"
 import { unixNow } from "./host.ts"
+import { type CheckSignature, linkFault, linksOf, signatureFault } from "./nameLinks.ts"
 import { isFailure, type NameProof, parseNameProof, type ProofFailure } from "./nameProof.ts"
+import { type ProvenTip, proveTip } from "./provenBlock.ts"
 import { type ProvenOperation, proveOperation } from "./provenOperation.ts"
-
-/** Two operations on a name, and the chain and height of the later one. */
-export interface NameLink extends Omit<LinkCheck, "flags"> {
-  readonly network: NameProof["network"]
-  readonly height: Height
-}
-
-/** Checks the owner's signature between two operations; `svcd/verify/signatures` has it. */
-export type CheckSignature = (link: NameLink) => boolean
 
 export interface ProofOptions {
   /** The chain that the reader means; `main` by default. A proof of another one fails. */
@@ -39,7 +30,7 @@ export interface ProofOptions {
 /** What a reader should know of a proof that counts. */
 export interface ProofProblem {
   readonly code:
-    /** A height rests on the word of the server: its block does not say it. */
+    /** A height, or that of the tip, rests on the word of the server: its block does not say it. */
     | "height-claimed"
     /** By the clock, the name may have expired. */
     | "near-expiry"
@@ -52,7 +43,8 @@ export interface ProofProblem {
 /**
  * The value of a name, as a proof shows it.
  *
- * A server can hide a newer operation: ask two, and take the newest valid answer. `buried` means that blocks with the
+ * A server can hide a newer operation: ask two, and take the newest valid answer. For a day, it can show a tip from before the
+ * expiry. `buried` means that blocks with the
  * work of Namecoin's miners are on top. It does not mean that they are in the chain with the most work: a pool with
  * that work can make false blocks, at the cost of the rewards of Namecoin alone.
  */
@@ -65,6 +57,8 @@ export interface VerifiedName {
   readonly valueHex: string
   /** The block of the newest operation. */
   readonly height: Height
+  /** When its miner says that it was made, in seconds since 1970. */
+  readonly time: UnixTime
   /** Displayed order. */
   readonly txid: string
   readonly vout: number
@@ -74,7 +68,10 @@ export interface VerifiedName {
   readonly since: Height | undefined
   /** The address of the owner; the script in hex if it has none. */
   readonly owner: string
-  /** `signatures`: in addition, each owner in the proof signed the transfer to the next. */
+  /**
+   * `signatures`: in addition, each owner in the proof signed the transfer to the next. The oldest operation in the proof has no such
+   * signature: if its block is false, all owners after it are those of its maker.
+   */
   readonly proof: "buried" | "signatures"
   /** Blocks with work from that of the newest operation on, as the proof shows them. */
   readonly confirmations: number
@@ -86,37 +83,13 @@ const PROBLEMS = ["height-claimed", "near-expiry", "semi-expired"] as const sati
 >
 
 const MESSAGES: Readonly<Record<ProofProblem["code"], string>> = {
-  "height-claimed": "The height is the word of the server, as the proof has no coinbase with it.",
+  "height-claimed": "A height is the word of the server, as the proof has no coinbase with it.",
   "near-expiry": "By the clock, the name may have expired.",
   "semi-expired": "The name expires soon, and some resolvers have stopped answering it."
 }
 
 /** Blocks before its expiry from which some resolvers do not answer a name, so that its owner notices. */
 const SEMI_EXPIRED = 4_032
-
-/** Why an operation does not follow the one before it. */
-const linkFault = (
-  next: ProvenOperation,
-  before: ProvenOperation,
-  { network, signatures }: { readonly network: NameProof["network"]; readonly signatures: CheckSignature | undefined }
-): string | undefined => {
-  const { height, operation, transaction } = next
-  if (operation.op !== "name_update") return `the registration at height ${height} is not the oldest operation`
-  if (inputSpending(transaction, before.transaction.txid, before.vout) < 0) {
-    return `the operation at height ${height} does not spend the one before`
-  }
-  if (height < before.height || isExpired(before, height, readersByChain[network])) {
-    return `the name was not alive before height ${height}`
-  }
-  if (signatures === undefined) return undefined
-  const link = {
-    tx: transaction.bytes,
-    before: { tx: before.transaction.bytes, vout: before.vout },
-    network,
-    height
-  }
-  return signatures(link) ? undefined : `the owner did not sign the operation at height ${height}`
-}
 
 /** The height of the registration, if the operations reach it. */
 const registeredAt = (oldest: ProvenOperation, since: Height | undefined): Height | undefined | ProofFailure => {
@@ -128,37 +101,30 @@ const registeredAt = (oldest: ProvenOperation, since: Height | undefined): Heigh
 
 interface Proven {
   readonly proof: NameProof
+  readonly tip: ProvenTip
   readonly operations: readonly [ProvenOperation, ...ReadonlyArray<ProvenOperation>]
 }
 
 /** The operations, each proven, and each spending the one before. */
 const provenOperations = (proof: NameProof, options: ProofOptions): Proven | ProofFailure => {
-  const params = readersByChain[proof.network]
+  const rules = { params: readersByChain[proof.network], floor: options.floor }
   const name = fromHex(proof.name) ?? EMPTY
   const operations: Array<ProvenOperation> = []
   for (const given of proof.operations) {
     if (operations.length > 0 && given.headers.length > 1) {
       return { failed: "only the newest operation has headers after it" }
     }
-    const proven = proveOperation(given, name, { params, floor: options.floor })
+    const proven = proveOperation(given, name, rules)
     if (isFailure(proven)) return proven
     const next = operations.at(-1)
-    const fault = next === undefined
-      ? undefined
-      : linkFault(next, proven, { network: proof.network, signatures: options.signatures })
+    const fault = next === undefined ? undefined : linkFault(next, proven, proof.network)
     if (fault !== undefined) return { failed: fault }
     operations.push(proven)
   }
   const [newest, ...earlier] = operations
-  return newest === undefined ? { failed: "the proof has no operation" } : { proof, operations: [newest, ...earlier] }
-}
-
-/** Why the tip of the server does not fit the headers. */
-const tipFault = ({ asOf }: NameProof, { headers, height }: ProvenOperation): string | undefined => {
-  const last = height + headers.length - 1
-  if (asOf.height < last) return "the tip is below the newest header"
-  const header = headers[asOf.height - height]
-  return header === undefined || displayHash(header.hash) === asOf.hash ? undefined : "the tip has another hash"
+  if (newest === undefined) return { failed: "the proof has no operation" }
+  const tip = proveTip(proof.asOf, rules)
+  return isFailure(tip) ? tip : { proof, tip, operations: [newest, ...earlier] }
 }
 
 const problemsOf = (codes: Readonly<Record<ProofProblem["code"], boolean>>): ReadonlyArray<ProofProblem> => {
@@ -175,34 +141,56 @@ interface Lifetime {
 
 /** How long the name lives, by the tip of the server and by the clock. */
 const lifetimeOf = (
-  { operations: [newest], proof }: Proven,
-  { now = unixNow() }: ProofOptions
+  { operations: [newest], proof, tip }: Proven,
+  now: UnixTime
 ): Lifetime | ProofFailure => {
   const params = readersByChain[proof.network]
   const { headers, height } = newest
-  const [first, last] = [headers[0], headers.at(-1)]
-  if (first === undefined || last === undefined) return { failed: "the newest operation has no header" }
-  const fault = tipFault(proof, newest)
-  if (fault !== undefined) return { failed: fault }
-  const tip = proof.asOf.height
-  const expiresIn = expiryHeight(height, params) - tip
-  if (expiresIn <= 0) return { failed: `the name expired ${-expiresIn} blocks ago` }
+  if (tip.height < height + headers.length - 1) return { failed: "the tip is below the newest header" }
+  const shown = headers[tip.height - height]
+  if (shown !== undefined && displayHash(shown.hash) !== proof.asOf.hash) {
+    return { failed: "the tip has another hash" }
+  }
+  const expiresIn = expiryHeight(height, params) - tip.height
+  if (expiresIn <= 0) return { failed: `the name expired ${-expiresIn} blocks ago`, code: "expired" }
   const verdict = clockVerdict({
-    made: { height, time: first.time },
-    last: { height: height + headers.length - 1, time: last.time },
-    now,
-    tip
+    blocks: headers.map(({ time }, i) => ({ height: height + i, time })),
+    tip,
+    areHeightsProven: newest.isHeightProven && tip.isHeightProven,
+    now
   }, params)
   if ("failed" in verdict) return verdict
-  const isSemiExpired = expirationDepth(tip, params) === EXPIRATION_DEPTH && expiresIn <= SEMI_EXPIRED
+  const isSemiExpired = expirationDepth(tip.height, params) === EXPIRATION_DEPTH && expiresIn <= SEMI_EXPIRED
   return { expiresIn, isSemiExpired, isNearExpiry: verdict.isNearExpiry }
 }
 
+/**
+ * Why the signatures do not count. They come last, as they cost most, and other faults are found without them.
+ */
+const signaturesFault = ({ operations, proof }: Proven, check: CheckSignature | undefined): string | undefined => {
+  if (check === undefined) return undefined
+  for (const link of linksOf(operations, proof.network)) {
+    const fault = signatureFault(link, check)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/**
+ * `signatures` speaks of at least one transfer, and of blocks that say their heights, as far as blocks of that age do: the rules for
+ * a signature follow the height.
+ */
+const labelOf = ({ operations, proof }: Proven, check: CheckSignature | undefined): VerifiedName["proof"] => {
+  const { bip34 } = readersByChain[proof.network].activation
+  const areCertain = operations.every(({ height, isHeightProven }) => isHeightProven || height < bip34)
+  return check !== undefined && operations.length > 1 && areCertain ? "signatures" : "buried"
+}
+
 const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFailure => {
-  const { operations, proof } = proven
+  const { operations, proof, tip } = proven
   const [newest] = operations
-  const { minConfirmations = 1, semiExpired = "warn", signatures } = options
-  const lifetime = lifetimeOf(proven, options)
+  const { minConfirmations = 1, now = unixNow(), semiExpired = "warn", signatures } = options
+  const lifetime = lifetimeOf(proven, now)
   if (isFailure(lifetime)) return lifetime
   const { expiresIn, isNearExpiry, isSemiExpired } = lifetime
   if (isSemiExpired && semiExpired === "refuse") return { failed: `the name expires in ${expiresIn} blocks` }
@@ -212,6 +200,8 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
   }
   const since = registeredAt(operations.at(-1) ?? newest, proof.since)
   if (typeof since === "object") return since
+  const fault = signaturesFault(proven, signatures)
+  if (fault !== undefined) return { failed: fault }
   const name = textOrHex(newest.operation.name)
   const value = textOrHex(newest.operation.value)
   return {
@@ -220,19 +210,29 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
     value: value.text,
     valueHex: toHex(newest.operation.value),
     height: newest.height,
+    time: newest.headers[0]?.time ?? 0,
     txid: displayHash(newest.transaction.txid),
     vout: newest.vout,
     expiresIn,
     since,
     owner: addressOf(readersByChain[proof.network].network, newest.address) ?? toHex(newest.address),
-    proof: signatures !== undefined && (operations.length > 1 || since !== undefined) ? "signatures" : "buried",
+    proof: labelOf(proven, signatures),
     confirmations,
     problems: problemsOf({
-      "height-claimed": operations.some(({ isHeightProven }) => !isHeightProven),
+      "height-claimed": [tip, ...operations].some(({ isHeightProven }) => !isHeightProven),
       "near-expiry": isNearExpiry,
       "semi-expired": isSemiExpired && semiExpired === "warn"
     })
   }
+}
+
+/** Comparisons with NaN are false, so that such a number would switch off the rule that it is for. */
+const optionFault = ({ floor = 0, minConfirmations = 1, now = 0 }: ProofOptions): string | undefined => {
+  if (!Number.isFinite(now)) return "the option now is not a number"
+  for (const [option, value] of Object.entries({ floor, minConfirmations })) {
+    if (!Number.isSafeInteger(value) || value < 0) return `the option ${option} is not a whole number`
+  }
+  return undefined
 }
 
 /**
@@ -242,6 +242,8 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
 export const verifyNameProof = (proof: unknown, options: ProofOptions = {}): VerifiedName | ProofFailure => {
   const parsed = parseNameProof(proof)
   if (isFailure(parsed)) return parsed
+  const fault = optionFault(options)
+  if (fault !== undefined) return { failed: fault }
   const { network = "main" } = options
   if (parsed.network !== network) return { failed: `the proof is about ${parsed.network}, not ${network}` }
   try {

@@ -4,7 +4,7 @@ import { merkleBranch } from "../../src/protocol/merkle.ts"
 import { parseNameScript } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import { inputSpending } from "../../src/protocol/transaction.ts"
-import { NAME_PROOF, type NameProof, type NameProofOperation } from "../../src/verify/nameProof.ts"
+import { NAME_PROOF, type NameProof, type NameProofOperation, type ProofTip } from "../../src/verify/nameProof.ts"
 
 /** Portable proofs made from whole blocks, without a node. */
 
@@ -46,9 +46,23 @@ const blockAt = ({ blocks, low }: ProofChain, height: number): Block => {
   return block
 }
 
+const coinbaseOf = (block: Block): Pick<NameProofOperation, "coinbase"> => {
+  const [coinbase] = block.transactions
+  return coinbase === undefined
+    ? {}
+    : { coinbase: { tx: toHex(coinbase.strippedBytes()), branch: displayedBranch(block, 0) } }
+}
+
+/** A block as the tip of a proof. */
+export const tipOf = (block: Block, height: number): ProofTip => ({
+  height,
+  hash: displayHash(block.header.hash),
+  header: toHex(encodeBlockHeader(block)),
+  ...coinbaseOf(block)
+})
+
 const operationOf = (chain: ProofChain, { height, pos, transaction, vout }: SettingAt, following: number) => {
   const block = blockAt(chain, height)
-  const [coinbase] = block.transactions
   const last = Math.min(height + following, chain.low + chain.blocks.length - 1)
   return {
     height,
@@ -56,9 +70,7 @@ const operationOf = (chain: ProofChain, { height, pos, transaction, vout }: Sett
     vout,
     branch: displayedBranch(block, pos),
     pos,
-    ...(coinbase === undefined
-      ? {}
-      : { coinbase: { tx: toHex(coinbase.strippedBytes()), branch: displayedBranch(block, 0) } }),
+    ...coinbaseOf(block),
     headers: Array.from(
       { length: last - height + 1 },
       (_, i) => toHex(encodeBlockHeader(blockAt(chain, height + i)))
@@ -93,7 +105,7 @@ export const proofOf = (
     network: chain.network,
     name: toHex(name),
     operations: shown.map((each, i) => operationOf(chain, each, i === 0 ? following : 0)),
-    asOf: { height: tip, hash: displayHash(blockAt(chain, tip).header.hash) },
+    asOf: tipOf(blockAt(chain, tip), tip),
     ...(oldest?.isFirst === true ? { since: oldest.height } : {})
   }
 }

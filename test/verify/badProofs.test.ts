@@ -6,7 +6,7 @@ import { Reader } from "../../src/protocol/Reader.ts"
 import { isFailure, LONGEST_BRANCH, type NameProof, type NameProofOperation } from "../../src/verify/nameProof.ts"
 import { type ProofOptions, verifyNameProof } from "../../src/verify/verifyNameProof.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
-import { proofOf } from "../support/nameProofs.ts"
+import { proofOf, tipOf } from "../support/nameProofs.ts"
 import { minimalAuxpow, solve, solveParent } from "../support/regtest.ts"
 
 /** Each kind of bad proof has one reason, and costs little. */
@@ -78,6 +78,17 @@ const BAD: ReadonlyArray<
     () => withHeader(0x00010104, () => minimalAuxpow(header().header)),
     /Aux POW missing chain merkle root in parent coinbase/
   ],
+  ["a version from before merged mining", () => withHeader(1, () => undefined), /has an old version$/],
+  ["a version without the later rules", () => withHeader(0x00010003, () => undefined), /has an old version$/],
+  ["a time that is not a number", () => GOOD, /^the option now is not a number$/, { now: Number.NaN }],
+  ["a time without an end", () => GOOD, /^the option now is not a number$/, { now: Infinity }],
+  [
+    "confirmations that are not a number",
+    () => GOOD,
+    /^the option minConfirmations is not a whole number$/,
+    { minConfirmations: Number.NaN }
+  ],
+  ["a floor that is not a number", () => GOOD, /^the option floor is not a whole number$/, { floor: Number.NaN }],
   ["a floor that is missed", () => GOOD, /has too little work$/, { floor: 0x1d00ffff }],
   [
     "headers that do not connect",
@@ -122,13 +133,20 @@ const BAD: ReadonlyArray<
   ["a tip with another hash", () => withNewestTip(HASH), /^the tip has another hash$/],
   [
     "a tip below the headers",
-    () => ({ ...GOOD, asOf: { height: 1, hash: HASH } }),
+    () => withTip({ height: 1, coinbase: undefined }),
     /^the tip is below the newest header$/
   ],
   [
-    "a name that has expired",
-    () => ({ ...GOOD, asOf: { height: 10_000, hash: HASH } }),
-    /^the name expired \d+ blocks ago$/
+    "another block as the tip, among the headers",
+    () => ({ ...GOOD, asOf: { ...tipOf(blockAt(1), 1), height: NEWEST?.height, coinbase: undefined } }),
+    /^the tip (has another hash|is below the newest header)$/
+  ],
+  ["a tip without a header", () => withTip({ header: undefined }), /^asOf.header is not a text$/],
+  ["a tip at another height", () => withTip({ height: 10_000 }), /^the block is not at height 10000$/],
+  [
+    "a tip without work",
+    () => withTip({ header: GOOD?.asOf.header.replace(/^(.{136}).{8}/, "$100000000") }),
+    /^the header at height \d+ has no proof of work/
   ],
   ["headers from the future", () => GOOD, /from the future$/, { now: namedChain.now - 365 * 86_400 }],
   ["fewer confirmations than wanted", () => GOOD, /^the proof has 3 of 12 confirmations$/, { minConfirmations: 12 }],
@@ -139,15 +157,27 @@ const BAD: ReadonlyArray<
   ],
   ["operations in another order", () => ({ ...LONG, operations: LONG?.operations.toReversed() }), /./],
   ["another registration", () => ({ ...LONG, since: 1 }), /^the name was not registered at height 1$/],
+  [
+    "more signatures than may be checked",
+    () => LONG,
+    /^the operation at height \d+ has more signatures than a proof may have$/,
+    {
+      signatures: ({ budget }) => {
+        budget.left = -1
+        return false
+      }
+    }
+  ],
   ["a signature that does not count", () => LONG, /^the owner did not sign the operation at height \d+$/, {
     signatures: () => false
   }]
 ]
 
-const withNewestTip = (hash: string) => {
-  const tip = (NEWEST?.height ?? 0) + headers.length - 1
-  return { ...GOOD, asOf: { height: tip, hash } }
-}
+const withTip = (parts: Readonly<Record<string, unknown>>): unknown => ({ ...GOOD, asOf: { ...GOOD?.asOf, ...parts } })
+
+const withNewestTip = (hash: string) => withTip({ hash })
+
+const blockAt = (height: number) => namedChain.blocks[height - namedChain.low] ?? assert.fail()
 
 /** The fewest milliseconds of some calls: the machine may be busy. */
 const MOST_MILLIS = 20

@@ -50,6 +50,7 @@ export const checkBitcoinProof = (entries: ReadonlyArray<ValueProofEntry>) => ({
     return signatures({
       network: "main",
       height: entry.height,
+      budget: { left: 400 },
       tx: bytesOf(entry.tx),
       before: { tx: before.transaction.bytes, vout: before.vout }
     })

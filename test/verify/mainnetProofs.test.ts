@@ -13,16 +13,6 @@ const BLOCK = decodeBlock(fromHex(fixtureText("mainnet-blocks/210000.hex").trim(
 const CHAIN: ProofChain = { network: "main", low: 210_000, blocks: [BLOCK] }
 const { time } = BLOCK.header
 
-/** A proof that is looked at some blocks later, with a tip as many blocks above, or fewer. */
-interface Aged {
-  readonly what: string
-  readonly age: number
-  readonly tip?: number
-  readonly semiExpired?: "refuse"
-  /** The reason why the proof does not count, or the codes of its problems. */
-  readonly expected: RegExp | Array<string>
-}
-
 describe("a block of mainnet", () => {
   it.each([
     ["d/calm", "RESERVED", "Mvkbvcrwr3H5vbudWB6Xeg82t5zZgYzeih"],
@@ -48,44 +38,31 @@ describe("a block of mainnet", () => {
     assert.match(isFailure(outcome) ? outcome.failed : "", reason)
   })
 
-  it.each<Aged>([
-    {
-      what: "alive at the end of its life",
-      age: 35_000,
-      expected: ["height-claimed", "near-expiry", "semi-expired"]
-    },
-    {
-      what: "refused there, if the reader wants so",
-      age: 35_000,
-      semiExpired: "refuse",
-      expected: /^the name expires in 1000 blocks$/
-    },
-    { what: "expired", age: 36_000, expected: /^the name expired 0 blocks ago$/ },
-    {
-      what: "expired by the clock, with a tip behind it",
-      age: 38_500,
-      tip: 35_999,
-      expected: /^the name has expired since$/
-    },
-    {
-      what: "older than a day, with a tip from years ago",
-      age: 60_000,
-      tip: 1,
-      expected: /^the proof is older than a day$/
-    },
-    {
-      what: "from a tip that is too high",
-      age: 1_000,
-      tip: 35_000,
-      expected: /^the tip is higher than the time allows$/
+  it.each<readonly [what: string, height: number, tip: number, reason: RegExp]>([
+    ["a height of 2011, for which little work is enough", 100, 106, /^height 100 does not fit the time of its header$/],
+    ["a height before the rules for scripts", 200_000, 200_000, /^height 200000 does not fit/],
+    ["a height without a known rule", 2_000_000, 2_000_000, /^height 2000000 does not fit/],
+    ["a tip that is younger than its header", 210_000, 240_000, /^height 240000 does not fit the time of its header$/]
+  ])("does not count at %s", (_, height, tip, reason) => {
+    const proof = proofOf(CHAIN, text("d/toy"))
+    const [operation = assert.fail()] = proof.operations
+    const { coinbase, ...rest } = operation
+    assert.isDefined(coinbase)
+    const forged = { ...proof, operations: [{ ...rest, height }], asOf: { ...proof.asOf, height: tip } }
+    const outcome = verifyNameProof(forged, { now: time + 600 })
+    assert.match(isFailure(outcome) ? outcome.failed : "", reason)
+  })
+
+  it.each([2, 200, 250, 300])("does not count %i days later, whatever the server says of its tip", (days) => {
+    const proof = proofOf(CHAIN, text("d/toy"))
+    for (const tip of [210_000, 210_000 + 100 * days, 210_000 + 144 * days]) {
+      const asOf = { ...proof.asOf, height: tip }
+      const outcome = verifyNameProof({ ...proof, asOf }, { now: time + 86_400 * days })
+      assert.match(
+        isFailure(outcome) ? outcome.failed : "",
+        /^(the proof is older than a day|height \d+ does not|the name )/
+      )
     }
-  ])("is $what", ({ age, expected, semiExpired, tip }) => {
-    const proof = { ...proofOf(CHAIN, text("d/toy")), asOf: { height: 210_000 + (tip ?? age), hash: "00".repeat(32) } }
-    const options = { now: time + 600 * age, ...(semiExpired === undefined ? {} : { semiExpired }) }
-    const outcome = verifyNameProof(proof, options)
-    const found: string | Array<string> = isFailure(outcome) ? outcome.failed : outcome.problems.map(({ code }) => code)
-    if (expected instanceof RegExp) assert.match(String(found), expected)
-    else assert.deepStrictEqual(found, expected)
   })
 })
 

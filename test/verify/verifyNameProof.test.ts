@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { toHex } from "../../src/protocol/bytes.ts"
-import { isFailure } from "../../src/verify/nameProof.ts"
+import { fromHex, toHex } from "../../src/protocol/bytes.ts"
+import { parseNameScript } from "../../src/protocol/nameOperation.ts"
+import type { CheckSignature } from "../../src/verify/nameLinks.ts"
+import { isFailure, type NameProof } from "../../src/verify/nameProof.ts"
 import { signatures } from "../../src/verify/signatures.ts"
 import { type VerifiedName, verifyNameProof } from "../../src/verify/verifyNameProof.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
@@ -12,6 +14,26 @@ const isTaproot = ({ transaction, vout }: SettingAt): boolean => {
   const script = transaction.outputs[vout]?.script
   return script?.at(-33) === 32 && script.at(-34) === 0x51
 }
+
+/** A name whose owner made several operations that are signed as on mainnet. */
+const LONG: NameProof =
+  livingNames.map((name) => proofOf(namedChain, name, { whole: true })).find((proof) =>
+    proof.operations.length > 1 && !isFailure(verifyNameProof(proof, { ...OPTIONS, signatures }))
+  ) ?? assert.fail("the chain has no such name")
+
+const isLiving = new Set(livingNames.map(toHex))
+
+/** Some names that are not alive at the tip. */
+const EXPIRED = [
+  ...new Set(
+    namedChain.blocks.flatMap(({ transactions }) => transactions).flatMap(({ outputs }) => outputs).flatMap(
+      ({ script }) => {
+        const operation = parseNameScript(script)?.operation
+        return operation === undefined || operation.op === "name_new" ? [] : [toHex(operation.name)]
+      }
+    )
+  )
+].filter((name) => !isLiving.has(name)).slice(0, 5).map((name) => fromHex(name) ?? assert.fail())
 
 const good = (outcome: ReturnType<typeof verifyNameProof>): VerifiedName =>
   isFailure(outcome) ? assert.fail(outcome.failed) : outcome
@@ -35,7 +57,55 @@ describe("verifyNameProof", () => {
       const verified = verifyNameProof(proof, { ...OPTIONS, signatures })
       // A signature of taproot, which mainnet does not have, covers coins that the proof lacks.
       if (isFailure(verified)) assert.isTrue(settingsOf(namedChain, name).some(isTaproot), verified.failed)
-      else assert.deepInclude(verified, { proof: "signatures", since: proof.since })
+      else {
+        const label = proof.operations.length > 1 ? "signatures" : "buried"
+        assert.deepInclude(verified, { proof: label, since: proof.since })
+      }
+    }
+  })
+
+  it("speaks of signatures only for transfers in blocks that say their heights", () => {
+    const proof = LONG
+    assert.strictEqual(good(verifyNameProof(proof, { ...OPTIONS, signatures })).proof, "signatures")
+    const [first = assert.fail(), ...earlier] = proof.operations
+    for (const at of earlier.keys()) {
+      const without = earlier.map(({ coinbase, ...each }, i) =>
+        i === at || coinbase === undefined ? each : { ...each, coinbase }
+      )
+      const claimed = good(verifyNameProof({ ...proof, operations: [first, ...without] }, { ...OPTIONS, signatures }))
+      assert.strictEqual(claimed.proof, "buried")
+      assert.deepStrictEqual(claimed.problems.map(({ code }) => code), ["height-claimed"])
+    }
+    const registration = proof.operations.slice(-1)
+    const alone = { ...proof, operations: registration }
+    const outcome = verifyNameProof(alone, { ...OPTIONS, signatures })
+    if (!isFailure(outcome)) assert.strictEqual(outcome.proof, "buried")
+  })
+
+  it("checks signatures after all else", () => {
+    const calls: Array<number> = []
+    const counting: CheckSignature = ({ height }) => calls.push(height) > 0
+    const failing = { ...OPTIONS, signatures: counting }
+    assert.isTrue(isFailure(verifyNameProof(LONG, { ...failing, now: 0 })))
+    assert.isTrue(isFailure(verifyNameProof(LONG, { ...failing, minConfirmations: 100 })))
+    assert.lengthOf(calls, 0)
+    good(verifyNameProof(LONG, failing))
+    assert.lengthOf(calls, LONG.operations.length - 1)
+  })
+
+  it("says so where the tip has no coinbase", () => {
+    const { coinbase, ...asOf } = LONG.asOf
+    assert.isDefined(coinbase)
+    const { problems } = good(verifyNameProof({ ...LONG, asOf }, OPTIONS))
+    assert.deepStrictEqual(problems.map(({ code }) => code), ["height-claimed"])
+  })
+
+  it("has a code for a name that has expired", () => {
+    const outcomes = EXPIRED.map((name) => verifyNameProof(proofOf(namedChain, name), OPTIONS))
+    assert.isAbove(outcomes.length, 0)
+    for (const outcome of outcomes) {
+      assert.match(isFailure(outcome) ? outcome.failed : "", /^the name expired \d+ blocks ago$/)
+      assert.propertyVal(outcome, "code", "expired")
     }
   })
 })

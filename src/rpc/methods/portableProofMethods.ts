@@ -1,13 +1,16 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turns.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { LightPart } from "../../light/LightPart.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { makeNameProofs, type ProofFailed } from "../../light/NameProofs.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import type { NameDb } from "../../names/NameDb.ts"
-import { isFailure } from "../../verify/nameProof.ts"
+import { type NameLink, signatureFault } from "../../verify/nameLinks.ts"
+import { isFailure, type ProofFailure } from "../../verify/nameProof.ts"
 import { signatures } from "../../verify/signatures.ts"
-import { verifyNameProof } from "../../verify/verifyNameProof.ts"
+import { type ProofOptions, type VerifiedName, verifyNameProof } from "../../verify/verifyNameProof.ts"
 import { AnswerOptions } from "../AnswerOptions.ts"
 import { NAME_PROOF_METHOD, VERIFYNAMEPROOF } from "../contract/names/proof.ts"
 import { encodeJson } from "../json/encodeJson.ts"
@@ -18,6 +21,22 @@ import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { nameProofs } from "./nameProof.ts"
 
 /** Portable proofs of names (docs/proofs.md). Only in svcd. */
+
+/** Verifies a proof with its signatures, one operation a turn of the event loop. */
+const verifyInTurns = (
+  proof: string,
+  options: Omit<ProofOptions, "signatures">
+): Effect.Effect<VerifiedName | ProofFailure> =>
+  Effect.gen(function*() {
+    const links: Array<NameLink> = []
+    const outcome = verifyNameProof(proof, { ...options, signatures: (link) => links.push(link) > 0 })
+    for (const link of links) {
+      yield* turnOfEventLoop
+      const failed = signatureFault(link, signatures)
+      if (failed !== undefined) return { failed }
+    }
+    return outcome
+  })
 
 export const portableProofMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -46,17 +65,14 @@ export const portableProofMethods: Effect.Effect<
   const verifynameproof = method(
     VERIFYNAMEPROOF,
     ({ options: { minConfirmations = 1 }, proof }) =>
-      Effect.clockWith(({ currentTimeMillis }) =>
-        Effect.map(currentTimeMillis, (millis) => {
-          const outcome = verifyNameProof(typeof proof === "string" ? proof : encodeJson(proof), {
-            network: network.chainName,
-            now: Math.floor(millis / 1000),
-            minConfirmations,
-            signatures
-          })
-          return isFailure(outcome) ? { valid: false, ...outcome } : { valid: true, ...outcome }
+      Effect.gen(function*() {
+        const outcome = yield* verifyInTurns(typeof proof === "string" ? proof : encodeJson(proof), {
+          network: network.chainName,
+          now: Math.floor((yield* Clock.currentTimeMillis) / 1000),
+          minConfirmations
         })
-      )
+        return isFailure(outcome) ? { valid: false, ...outcome } : { valid: true, ...outcome }
+      })
   )
 
   return [name_proof, verifynameproof]

@@ -33,11 +33,11 @@ const ABOUT = {
 }
 
 const AS_OF = {
-  asOf: Schema.Struct({
-    height: Result.integer("Height of the last block"),
-    hash: Result.hex("Its hash")
-  }).annotations({ description: "The last block of the chain that has the operations" })
+  height: Result.integer("Height of the last block"),
+  hash: Result.hex("Its hash")
 }
+
+const AS_OF_DESCRIPTION = { description: "The last block of the chain that has the operations" }
 
 export const NAME_PROOF_DOCUMENT = Schema.Struct({
   svcd: Result.oneOf("The format", NAME_PROOF),
@@ -55,7 +55,13 @@ export const NAME_PROOF_DOCUMENT = Schema.Struct({
       description: "The header of the block; for the newest operation also the headers of the next blocks"
     })
   })).annotations({ description: "The newest first" }),
-  ...AS_OF,
+  asOf: Schema.Struct({
+    ...AS_OF,
+    header: Result.hex("Its header with the merged-mining proof"),
+    coinbase: Schema.optional(
+      Schema.Struct(LEAF).annotations({ description: "Its first transaction, which contains the height" })
+    )
+  }).annotations(AS_OF_DESCRIPTION),
   since: Schema.optional(Result.integer("Height of the registration, if the operations reach it"))
 })
 
@@ -68,7 +74,7 @@ export const NAME_ABSENCE_DOCUMENT = Schema.Struct({
   }).annotations({
     description: "The blocks without an operation on the name. This is the word of the node, not a proof"
   }),
-  ...AS_OF
+  asOf: Schema.Struct(AS_OF).annotations(AS_OF_DESCRIPTION)
 })
 
 export const PROOF_OPTIONS = {
@@ -119,13 +125,15 @@ const VERIFIED = Schema.Struct({
   value: Result.string("The value; bytes that are not UTF-8 show as U+FFFD"),
   valueHex: Result.hex("The value"),
   height: Result.integer("Height of the newest operation"),
+  time: Result.integer("Time of its block, in seconds since 1970"),
   txid: Result.hex("Its transaction"),
   vout: Result.integer("Its output"),
   expiresIn: Result.integer("Blocks from the tip of the proof until the name expires"),
   since: Schema.optional(Result.integer("Height of the registration, if the proof reaches it")),
   owner: Result.string("The address of the owner, or the script in hexadecimal digits"),
   proof: Result.oneOf(
-    "buried: blocks with work are on top; signatures: in addition, each owner in the proof signed the next operation",
+    "buried: blocks with work are on top; signatures: in addition, each owner in the proof signed the next operation. " +
+      "If the block of the oldest operation is false, all of them are",
     "buried",
     "signatures"
   ),
@@ -142,12 +150,17 @@ const EMPTY_PROOF = {
   network: "main",
   name: "642f6578616d706c65",
   operations: [],
-  asOf: { height: 0, hash: "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770" }
+  asOf: {
+    height: 0,
+    hash: "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770",
+    header: ""
+  }
 }
 
 const REFUSED = Schema.Struct({
   valid: Result.boolean("False"),
-  failed: Result.string("The reason")
+  failed: Result.string("The reason"),
+  code: Schema.optional(Result.oneOf("What the reason is, for a name that is not alive", "expired"))
 })
 
 export const VERIFYNAMEPROOF = contract({

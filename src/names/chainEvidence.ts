@@ -101,6 +101,7 @@ const tipEvidence = (
     const [header] = yield* chain.fullHeaders([end])
     if (header === undefined) return yield* unavailable(chain.tree, end)
     const leaf = yield* chain.block(hash).pipe(
+      Effect.tap(({ size }) => turnsFor(size)),
       Effect.map(({ transactions }) => {
         const [coinbase] = transactions
         if (coinbase === undefined) return undefined

@@ -133,7 +133,7 @@ const VERIFIED = Schema.Struct({
   owner: Result.string("The address of the owner, or the script in hexadecimal digits"),
   proof: Result.oneOf(
     "buried: blocks with work are on top; signatures: in addition, each owner in the proof signed the next operation. " +
-      "If the block of the oldest operation is false, all of them are",
+      "That shows nothing if the block of the oldest one is false",
     "buried",
     "signatures"
   ),

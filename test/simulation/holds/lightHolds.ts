@@ -3,6 +3,7 @@ import type { LightNode } from "../../../src/light/LightPart.ts"
 import { LightPart } from "../../../src/light/LightPart.ts"
 import type { LightRecord } from "../../../src/light/WindowReader.ts"
 import { type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import { toldIn } from "../actors/Told.ts"
 import { isWhole } from "../plan.ts"
@@ -19,12 +20,20 @@ const isSame = ({ record }: LightRecord, said: ModelOperation): boolean =>
   record.height === said.height && record.vout === said.vout && equal(record.txid, said.txid) &&
   equal(record.value, said.value)
 
-/** What a window says of a name: the last operation, or nothing if it lacks blocks. An expired one may be too old for it. */
-const nameFault = (found: LightRecord | undefined, said: ModelOperation, { height }: ModelState) => {
-  if (found === undefined) return undefined
-  return isSame(found, said)
-    ? undefined
-    : `at height ${height} it has ${nameField(said.name)} of height ${found.record.height}, not of ${said.height}`
+/** The last operations on all names of a window; `undefined` while it cannot answer. */
+const listed = (node: WorldNode, light: LightNode): ReadonlyArray<LightRecord> | undefined => {
+  const operations = seen(node, light.operationsFrom(0))
+  if (operations === undefined) return undefined
+  const names = new Map(operations.map(({ name }) => [nameKey(name), name]))
+  return [...names.values()].flatMap((name) => seen(node, light.look(name)) ?? [])
+}
+
+/** Whether a window says of a name what the chain says. It may say nothing while it lacks blocks. */
+const nameFault = (found: LightRecord, { height, names }: ModelState): string | undefined => {
+  const said = names.get(nameKey(found.record.name))
+  if (said !== undefined && isSame(found, said)) return undefined
+  const where = said === undefined ? "which the chain lacks" : `not of ${said.height}`
+  return `at height ${height} it has ${nameField(found.record.name)} of height ${found.record.height}, ${where}`
 }
 
 class Windows {
@@ -46,8 +55,8 @@ class Windows {
     this.looked.set(node.name, key)
     return comparedAt(this.world, tip.hash, ({ state }) => {
       this.compared++
-      for (const said of state.names.values()) {
-        const fault = nameFault(seen(node, light.look(said.name)), said, state)
+      for (const found of listed(node, light) ?? []) {
+        const fault = nameFault(found, state)
         if (fault !== undefined) return fault
       }
       return undefined
@@ -62,17 +71,33 @@ const arrived = (node: WorldNode, light: LightNode, hash: Bytes): boolean => {
     equal(progress.tip.hash, hash) && seen(node, light.complete) === true
 }
 
-/** A light node has each living name as the whole chain has it, and no other. */
-const equalFault = (node: WorldNode, light: LightNode, { height, names }: ModelState): string | undefined => {
-  for (const said of names.values()) {
-    const found = seen(node, light.look(said.name))
-    if (isExpiredAt(said.height, height)) continue
-    if (found === undefined) return `it lacks ${nameField(said.name)} of height ${said.height}`
-    if (!isSame(found, said)) {
-      return `it has ${nameField(said.name)} of height ${found.record.height}, not ${said.height}`
+/** The first difference between the living names of a window, all in a list, and those of the whole chain. */
+export const listFault = (
+  found: ReadonlyArray<LightRecord>,
+  { height, names }: Pick<ModelState, "height" | "names">
+): string | undefined => {
+  const living = new Map(
+    found.filter(({ record }) => !isExpiredAt(record.height, height)).map((each) => [nameKey(each.record.name), each])
+  )
+  for (const [key, said] of names) {
+    const light = living.get(key)
+    living.delete(key)
+    const isOver = isExpiredAt(said.height, height)
+    if (light === undefined && isOver) continue
+    if (light === undefined) return `it lacks ${nameField(said.name)} of height ${said.height}`
+    if (isOver) return `it has ${nameField(said.name)} of height ${light.record.height}, which expired`
+    if (!isSame(light, said)) {
+      return `it has ${nameField(said.name)} of height ${light.record.height}, not ${said.height}`
     }
   }
-  return undefined
+  const [invented] = living.values()
+  return invented === undefined ? undefined : `it has ${nameField(invented.record.name)}, which the chain lacks`
+}
+
+/** A light node has each living name as the whole chain has it, and no other. */
+const equalFault = (node: WorldNode, light: LightNode, state: ModelState): string | undefined => {
+  const found = listed(node, light)
+  return found === undefined ? "its names cannot be listed" : listFault(found, state)
 }
 
 const endFault = (world: World, node: WorldNode): Effect.Effect<string | undefined> =>

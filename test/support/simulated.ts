@@ -101,8 +101,4 @@ export const simulated = <E>(
   name: string,
   use: () => Effect.Effect<void, E, Scope.Scope>,
   options?: SimulatedOptions
-): void =>
-  it.live(
-    name,
-    () => Effect.tryPromise({ try: () => inWorld(name, Effect.suspend(use), options), catch: (error) => error })
-  )
+): void => it.live(name, () => Effect.promise(() => inWorld(name, Effect.suspend(use), options)))

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { bytesFrom } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { txidKey } from "../../../src/protocol/keys.ts"
@@ -11,7 +12,7 @@ import { isUnsent } from "../../../src/wallet/names/entries.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import { type Act, type Action, NodeGone, type World } from "../World.ts"
-import { numberAt, oneOf, textAt } from "./drawing.ts"
+import { booleanAt, numberAt, oneOf, textAt } from "./drawing.ts"
 import { sourceAt, toldIn } from "./Told.ts"
 
 /** What an owner asks of the default wallet of a node, and what is kept of the answers. */
@@ -130,6 +131,52 @@ const hurry = (world: World, node: string) =>
       })
     }))
 
+/** Smallest units per kvB: more than any other payment of a world pays. */
+const RICH = 500_000
+
+/**
+ * Pays with two coins, and spends the first of them alone at another node, as another program with the same key may. The
+ * rival comes after the payment and replaces it by its fee, or comes first, so that each of two mempools has one of them.
+ */
+const rival = (world: World, node: string, given: Act["arguments"]) =>
+  Effect.gen(function*() {
+    const isRich = booleanAt(given, "rich")
+    const made = yield* withWallet(world, node, ({ keys, payments, rules }) =>
+      Effect.gen(function*() {
+        const [first, second] = payments.candidates({ minConfirmations: 1 }).filter(({ output }) =>
+          output.value >= COIN
+        )
+        if (first === undefined || second === undefined) return undefined
+        const { script } = yield* keys.newAddress({ type: rules.addressType, label: "rival" })
+        const { transaction } = yield* payments.fund({
+          inputs: [{ outpoint: first.outpoint }],
+          addInputs: false,
+          outputs: [{ script, value: first.output.value }],
+          subtractFeeFrom: [0],
+          ...isRich ? { feeRate: RICH } : {}
+        })
+        return { both: [first, second], script, transaction }
+      }))
+    if (made === undefined) return
+    const { both, script, transaction } = made
+    const offered = world.node(textAt(given, "to")).run(Effect.flatMap(Mempool, ({ accept }) => accept(transaction)))
+    const paid = withWallet(world, node, ({ payments }) =>
+      Effect.map(
+        payments.pay({
+          inputs: both.map(({ outpoint }) => ({ outpoint })),
+          addInputs: false,
+          outputs: [{ script, value: both.reduce((sum, { output }) => sum + output.value, 0) }],
+          subtractFeeFrom: [0]
+        }),
+        ({ transaction: { txid } }) => acknowledged(world, { node, what: "rival", txid })
+      ))
+    if (!isRich) yield* offered
+    yield* paid
+    if (!isRich) return
+    yield* Effect.sleep(numberAt(given, "delay"))
+    yield* offered
+  })
+
 /** Replaces an own transaction that waits for a block. */
 const bump = (world: World, node: string, { random }: Act) =>
   withWallet(world, node, ({ ledger, payments }) => {
@@ -209,6 +256,7 @@ const ACTIONS = {
   update,
   transfer,
   pay: byArguments(pay),
+  rival: byArguments(rival),
   sweep,
   hurry,
   cancel: byArguments(cancel),

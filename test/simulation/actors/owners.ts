@@ -34,6 +34,11 @@ const WISHED: Readonly<Record<Wish, Drawn>> = {
   update: (random) => ({ name: anyName(random), value: valueOf(random) }),
   transfer: (random, nodes) => ({ name: anyName(random), to: oneOf(random, nodes).name }),
   pay: (random, nodes) => ({ to: oneOf(random, nodes).name, amount: between(random, [COIN / 100, 3 * COIN]) }),
+  rival: (random, nodes) => ({
+    to: oneOf(random, nodes).name,
+    rich: chance(random, 0.6),
+    delay: between(random, [1, 60_000])
+  }),
   cancel: (random) => ({ name: anyName(random) }),
   renewal: (random) => ({ name: anyName(random), on: chance(random, 0.7) }),
   lock: (random) => ({ seconds: between(random, [1, 1_800]), renewalsOnly: chance(random, 0.4) }),
@@ -50,6 +55,7 @@ const WEIGHTS: Readonly<Record<Wish, number>> = {
   update: 10,
   transfer: 3,
   pay: 5,
+  rival: 3,
   sweep: 2,
   hurry: 3,
   bump: 4,
@@ -63,8 +69,8 @@ const WEIGHTS: Readonly<Record<Wish, number>> = {
 
 /**
  * Owners at each node register names that others want too, update, transfer and renew them, pay each other, join all of
- * their coins, spend rewards too early, bump fees, cancel, and sometimes encrypt their wallet. Must use nothing but the wallet of their own node, and never one key in two
- * wallets.
+ * their coins, spend rewards too early, double-spend through another node, bump fees, cancel, and sometimes encrypt their
+ * wallet. Must use nothing else but the wallet of their own node, and never one key in two wallets.
  */
 export const owners: Actor = {
   name: "owners",

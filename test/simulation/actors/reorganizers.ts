@@ -29,7 +29,7 @@ const overtake = (world: World, node: string, { ahead, depth }: { readonly depth
   })
 
 /**
- * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and rarely more than a block reward
+ * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and sometimes more than a block reward
  * takes to mature, mines one to three more than these, and allows the old branch again. Must not leave a block invalid at a node that lives, nor ask for more than it has.
  */
 export const reorganizers: Actor = {
@@ -41,7 +41,7 @@ export const reorganizers: Actor = {
       action: "overtake",
       arguments: {
         node: oneOf(random, whole).name,
-        depth: between(random, DEPTHS[weighted(random, { few: 65, many: 32, rewards: 3 })]),
+        depth: between(random, DEPTHS[weighted(random, { few: 62, many: 30, rewards: 8 })]),
         ahead: between(random, [1, 3])
       }
     })),

@@ -1,3 +1,4 @@
+import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { type Bytes, displayHash, equal, fromBinaryString } from "../../../src/protocol/bytes.ts"
 import { type HeaderId, nameKey, txidKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
@@ -6,7 +7,7 @@ import type { WalletTx } from "../../../src/wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { toldIn } from "../actors/Told.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, firstWalletFault, settledTip, tipIdOf } from "./chains.ts"
+import { comparedAt, firstFault, firstWalletFault, serviceOf, settledTip, tipIdOf } from "./chains.ts"
 import { isExpiredAt, type ModelState, outpointOf, type ReplayModel } from "./ReplayModel.ts"
 
 interface Rival {
@@ -28,11 +29,34 @@ const coinsFault = (wallet: Wallet, { coins }: ModelState): string | undefined =
   return undefined
 }
 
-/** No unspent coin of the chain to a script of the wallet is missing, unless a transaction that waits spends it. */
-const missingFault = (wallet: Wallet, { coins }: ModelState): string | undefined => {
+/** Coins that transactions of the wallet spend, although the mempool has another one for them instead. */
+const displacedBy = (all: ReadonlyArray<WalletTx>, pool: Mempool["Type"]): ReadonlySet<WalletTx> => {
+  // The wallet tells of a payment to itself once it has judged what that displaces. A replacement spends all coins again.
+  const rivals = new Set(
+    all.filter(({ replaces, state }) => state.type === "pending" && replaces === undefined)
+      .map(({ transaction }) => transaction.txidKey)
+  )
+  return new Set(
+    all.filter(({ state, transaction }) =>
+      state.type === "inactive" && transaction.inputs.some(({ prevout }) => {
+        const rival = pool.spender(outpointKey(prevout))
+        return rival !== undefined && rivals.has(rival.transaction.txidKey)
+      })
+    )
+  )
+}
+
+/**
+ * No unspent coin of the chain to a script of the wallet is missing, unless a transaction that waits spends it: one that
+ * the mempool may still take.
+ */
+const missingFault = (wallet: Wallet, { coins }: ModelState, pool: Mempool["Type"]): string | undefined => {
   const known = new Set(wallet.ledger.coins().map(({ outpoint }) => outpoint))
-  for (const { state, transaction } of wallet.ledger.transactions()) {
-    if (state.type === "confirmed" || state.type === "conflicted") continue
+  const all = wallet.ledger.transactions()
+  const displaced = displacedBy(all, pool)
+  for (const tx of all) {
+    const { state, transaction } = tx
+    if (state.type === "confirmed" || state.type === "conflicted" || displaced.has(tx)) continue
     for (const { prevout } of transaction.inputs) known.add(outpointKey(prevout))
   }
   for (const [outpoint, { height, script }] of coins) {
@@ -159,7 +183,9 @@ class WalletLedgers {
       }
       const wrong = coinsFault(wallet, model.state) ?? keptFault(wallet, model.state) ?? lateFault(wallet, model.state)
       // An older copy may learn of addresses after the blocks that pay them.
-      return wrong ?? (toldIn(this.world).restored.has(node.name) ? undefined : missingFault(wallet, model.state))
+      const isRestored = toldIn(this.world).restored.has(node.name)
+      const pool = serviceOf(node, Mempool)
+      return wrong ?? (isRestored || pool === undefined ? undefined : missingFault(wallet, model.state, pool))
     })
     return fault === undefined ? undefined : `at height ${tip.height}, ${fault}`
   }

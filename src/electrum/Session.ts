@@ -144,6 +144,8 @@ export class ServedClient implements StatusReader {
 
   readonly tell = (key: ScriptKey, status: string | null): void => this.notify(scriptNotification(key, status))
 
+  readonly drop = (key: ScriptKey): void => void this.#leave(key)
+
   readonly notify = (notification: Notification): void => this.#send(encodeNotification(notification))
 
   /** Ends the session for a reason. */

@@ -28,12 +28,14 @@ interface OperationRow {
 /** Finds names by their script hash (`nameIndexHash`), directly on the driver. Methods throw the driver's errors. */
 export class ScriptReads {
   private readonly byScript: Statement<[Bytes], { readonly id: number; readonly name: Buffer }>
-  private readonly history: Statement<[number], OperationRow>
+  private readonly history: Statement<[number, number], OperationRow>
   private readonly first: Statement<[], { readonly id: number }>
 
   constructor(database: Database) {
     this.byScript = database.prepare("SELECT id, name FROM names WHERE script = ?")
-    this.history = database.prepare("SELECT id, txid, vout, amount FROM operations WHERE name_id = ? ORDER BY id")
+    this.history = database.prepare(
+      "SELECT id, txid, vout, amount FROM operations WHERE name_id = ? ORDER BY id LIMIT ?"
+    )
     this.first = database.prepare("SELECT id FROM names WHERE script IS NULL LIMIT 1")
   }
 
@@ -50,9 +52,9 @@ export class ScriptReads {
     return undefined
   }
 
-  /** All operations on a name, oldest first. */
-  operations({ id }: NameOfScript): ReadonlyArray<ScriptOperation> {
-    return this.history.all(id).map((row) => ({
+  /** The operations on a name, oldest first, `limit` at most. */
+  operations({ id }: NameOfScript, limit: number): ReadonlyArray<ScriptOperation> {
+    return this.history.all(id, limit).map((row) => ({
       height: heightOfOperation(row.id),
       txid: plain(row.txid),
       vout: row.vout,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { HeaderId } from "../../src/chain/index/HeaderTree.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { scriptKey } from "../../src/electrum/protocol/status.ts"
 import { makeNameHistories } from "../../src/electrum/sources/nameHistories.ts"
@@ -32,6 +33,24 @@ describe("the history of a name", () => {
           const failure = yield* Effect.flip(histories.confirmed(key))
           assert.deepStrictEqual([failure.code, failure.message], [2, "syncing"])
         }
+      })
+    ))
+
+  it.effect("has a coin until the block before the name expires", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const at = { tip: 2 }
+        const histories = makeNameHistories({
+          names: db,
+          answers: { complete: Effect.succeed(true), fromWindow: () => false },
+          chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId, height: () => at.tip } }
+        })
+        yield* db.follower.apply([blockAt(0), blockAt(1), blockAt(2, [{ name }])])
+        const heights = Effect.map(histories.unspent(key), (coins) => coins.map(({ height }) => height))
+        at.tip = 30
+        assert.deepStrictEqual(yield* heights, [2])
+        at.tip = 31
+        assert.deepStrictEqual(yield* heights, [])
       })
     ))
 })

@@ -25,7 +25,7 @@ export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): 
   const operations = (key: ScriptKey): Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError> => {
     const read = names.readLog((_, { scripts }) => {
       const name = scripts.find(hashOfKey(key))
-      if (name !== undefined) return scripts.operations(name)
+      if (name !== undefined) return scripts.operations(name, LONGEST_HISTORY + 1)
       return scripts.isComplete() ? [] : undefined
     })
     return Effect.matchEffect(Effect.zip(answers.complete, read), {
@@ -45,7 +45,8 @@ export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): 
     unspent: (key) =>
       Effect.map(operations(key), (all) => {
         const last = all.at(-1)
-        if (last === undefined || isExpired(last, chain.tree.height(chain.tree.tip()), chain.params)) return []
+        // The coin of a name goes one block before the name expires.
+        if (last === undefined || isExpired(last, chain.tree.height(chain.tree.tip()) + 1, chain.params)) return []
         return [{ txid: last.txid, vout: last.vout, height: last.height, value: last.amount }]
       }),
     // The amount belongs to the owner's address.

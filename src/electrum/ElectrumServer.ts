@@ -112,7 +112,7 @@ export const makeElectrumServer = (
       hosts: () => hostsOf(options),
       services: () => servicesOf(options),
       banner: () => NAMES_ONLY,
-      pruning: () => expiration(),
+      pruning: () => answers.fromWindow() ? expiration() : null,
       fingerprint: () => certificate && shownFingerprint(certificate)
     }
     const methods = electrumMethods({

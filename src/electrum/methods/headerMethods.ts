@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { HEADER_SIZE } from "../../protocol/header.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
-import type { ElectrumError } from "../protocol/ElectrumError.ts"
+import { badRequest, type ElectrumError } from "../protocol/ElectrumError.ts"
 import { ANSWER_BYTES } from "../protocol/limits.ts"
 import { nonNegativeInteger } from "../protocol/parameters.ts"
 import { isAtLeast, type ProtocolVersion, VERSION_1_4_1, VERSION_1_6 } from "../protocol/versions.ts"
 import type { HeaderBranch } from "../sources/HeaderMerkle.ts"
-import type { HeaderSource } from "../sources/Headers.ts"
+import { type HeaderRange, type HeaderSource, outOfRange } from "../sources/Headers.ts"
 import type { ElectrumMethod, Sources } from "./method.ts"
 import { takes } from "./method.ts"
 
@@ -23,6 +23,26 @@ const proofJson = ({ branch, root }: HeaderBranch) => ({ branch: branch.map(disp
 const encoder = (version: ProtocolVersion, checkpoint: number) => (header: Bytes): string =>
   toHex(checkpoint > 0 && isAtLeast(version, VERSION_1_4_1) ? header.subarray(0, HEADER_SIZE) : header)
 
+/** Reorgs during one answer. */
+const MOST_REORGS = 2
+
+/** Headers from a height on, and the proof of the last one. A reorg between the two makes them read again. */
+const provenHeaders = (
+  headers: HeaderSource,
+  { checkpoint, ...range }: HeaderRange & { readonly checkpoint: number }
+): Effect.Effect<{ readonly found: ReadonlyArray<Bytes>; readonly proof: HeaderBranch | undefined }, ElectrumError> =>
+  Effect.gen(function*() {
+    for (let reorgs = 0; reorgs <= MOST_REORGS; reorgs++) {
+      const found = yield* headers.list(range)
+      const last = found.at(-1)
+      if (last === undefined) return { found, proof: undefined }
+      const height = range.from + found.length - 1
+      const proof = yield* headers.proof({ height, checkpoint })
+      if (headers.isAt(height, last)) return { found, proof }
+    }
+    return yield* badRequest("the chain changed while it was read; ask again")
+  })
+
 /** The header at a height, with a proof if there is a checkpoint. */
 export const headerAnswer = (
   headers: HeaderSource,
@@ -33,9 +53,17 @@ export const headerAnswer = (
   }
 ): Effect.Effect<JsonValue, ElectrumError> =>
   Effect.gen(function*() {
-    const header = encoder(version, checkpoint)(yield* headers.one(height))
-    if (checkpoint === 0) return header
-    return { header, ...proofJson(yield* headers.proof({ height, checkpoint })) }
+    const encode = encoder(version, checkpoint)
+    if (checkpoint === 0) return encode(yield* headers.one(height))
+    const { found: [header], proof } = yield* provenHeaders(headers, {
+      from: height,
+      count: 1,
+      room: Infinity,
+      checkpoint
+    })
+    return header === undefined || proof === undefined
+      ? yield* outOfRange(height)
+      : { header: encode(header), ...proofJson(proof) }
   })
 
 /** The answer of a subscription, and its notifications. */
@@ -82,13 +110,16 @@ export const electrumHeaders = ({ headers }: Sources): ReadonlyArray<ElectrumMet
         const wanted = Math.min(asked, MOST_HEADERS)
         charge(wanted / 50)
         const room = (ANSWER_BYTES - AROUND) / 2
-        const encoded = (yield* headers.list({ from, count: wanted, room })).map(encoder(version(), checkpoint))
+        const range = { from, count: wanted, room }
+        if (checkpoint > 0 && wanted > 0) charge(1)
+        const { found, proof } = checkpoint === 0
+          ? { found: yield* headers.list(range), proof: undefined }
+          : yield* provenHeaders(headers, { ...range, checkpoint })
+        const encoded = found.map(encoder(version(), checkpoint))
         const count = encoded.length
         const answer = { count, max: MOST_HEADERS }
         const list = isAtLeast(version(), VERSION_1_6) ? { headers: encoded } : { hex: encoded.join("") }
-        if (count === 0 || checkpoint === 0) return { ...answer, ...list }
-        charge(1)
-        return { ...answer, ...list, ...proofJson(yield* headers.proof({ height: from + count - 1, checkpoint })) }
+        return proof === undefined ? { ...answer, ...list } : { ...answer, ...list, ...proofJson(proof) }
       })
   }
 ]

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { pauses } from "../../base/turns.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import { type ElectrumError, refusedRequest } from "../protocol/ElectrumError.ts"
@@ -36,8 +37,14 @@ export const provingOperations = (
   return proving
 }
 
+/** Characters of the transaction, and of a header with its proof of work. */
+const lengthOf = ({ header, tx }: { readonly tx: string; readonly header?: JsonValue }): number =>
+  tx.length + (typeof header === "string" ? header.length : 0)
+
 /** Methods that only name indexes have. */
-export const electrumNames = ({ blocks, expiration, headers, histories }: Sources): ReadonlyArray<ElectrumMethod> => {
+export const electrumNames = (
+  { blocks, expiration, headers, histories }: Pick<Sources, "blocks" | "expiration" | "headers" | "histories">
+): ReadonlyArray<ElectrumMethod> => {
   const proofOf = (
     { height, txid }: HistoryEntry,
     { caller, checkpoint }: { readonly caller: ElectrumCaller; readonly checkpoint: number }
@@ -66,11 +73,16 @@ export const electrumNames = ({ blocks, expiration, headers, histories }: Source
         const checkpoint = givenCheckpoint === undefined ? 0 : yield* nonNegativeInteger(givenCheckpoint)
         const history = yield* histories.confirmed(key)
         caller.charge(0.2 + history.length * 0.001)
+        const proving = provingOperations(history, { checkpoint, expiration: expiration() })
+        if (proving.length * AROUND > ANSWER_BYTES) return yield* tooLargeAnswer()
         const proofs: Array<JsonValue> = []
+        const pause = pauses()
         let size = 0
-        for (const operation of provingOperations(history, { checkpoint, expiration: expiration() })) {
+        for (const operation of proving) {
+          yield* caller.withinLimits
           const proof = yield* proofOf(operation, { caller, checkpoint })
-          size += proof.tx.length + AROUND
+          yield* pause
+          size += lengthOf(proof) + AROUND
           if (size > ANSWER_BYTES) return yield* tooLargeAnswer()
           proofs.push(proof)
         }

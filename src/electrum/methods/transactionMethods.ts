@@ -34,7 +34,9 @@ const packageAnswer = (
 }
 
 /** Methods about transactions. */
-export const electrumTransactions = ({ blocks, node }: Sources): ReadonlyArray<ElectrumMethod> => [
+export const electrumTransactions = (
+  { blocks, node }: Pick<Sources, "blocks" | "node">
+): ReadonlyArray<ElectrumMethod> => [
   {
     name: "blockchain.transaction.get",
     group: "transaction",

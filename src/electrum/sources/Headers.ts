@@ -4,7 +4,9 @@ import { turnOfEventLoop } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { encodeBlockHeader } from "../../protocol/block.ts"
-import type { Bytes } from "../../protocol/bytes.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { hash256 } from "../../protocol/hash.ts"
+import { HEADER_SIZE } from "../../protocol/header.ts"
 import { badRequest, type ElectrumError, internalError } from "../protocol/ElectrumError.ts"
 import { withCommas } from "../protocol/pythonText.ts"
 import { type HeaderBranch, HeaderMerkle } from "./HeaderMerkle.ts"
@@ -12,13 +14,18 @@ import { type HeaderBranch, HeaderMerkle } from "./HeaderMerkle.ts"
 /** HeaderSource of the best chain for clients. */
 export interface HeaderSource {
   readonly tip: () => number
-  /** With their proofs of work. The list ends at the tip, at `most` headers or bytes, and before a missing block. */
+  /**
+   * Headers of one chain with their proofs of work. The list ends at the tip, and before the bytes that there is room
+   * for. Fails for a block that is not stored, as on a pruned node: a shorter list would say that the chain ends there.
+   */
   readonly list: (range: HeaderRange) => Effect.Effect<ReadonlyArray<Bytes>, ElectrumError>
   readonly one: (height: number) => Effect.Effect<Bytes, ElectrumError>
   /** Proof of a header in the merkle tree of the headers 0 to `checkpoint`. */
   readonly proof: (
     place: { readonly height: number; readonly checkpoint: number }
   ) => Effect.Effect<HeaderBranch, ElectrumError>
+  /** Whether a header, as `list` gives it, is still in the best chain. */
+  readonly isAt: (height: number, header: Bytes) => boolean
 }
 
 export interface HeaderRange {
@@ -36,6 +43,9 @@ const PIECE = 32
 
 export const outOfRange = (height: number): ElectrumError => badRequest(`height ${withCommas(height)} out of range`)
 
+const notStored = (height: number): ElectrumError =>
+  badRequest(`the block at height ${withCommas(height)} is not stored on this server; ask another one`)
+
 export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "tree">): HeaderSource => {
   const { fullHeaders, tree } = chain
   const merkle = new HeaderMerkle({
@@ -51,19 +61,19 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
     Effect.gen(function*() {
       const found: Array<Bytes> = []
       let bytes = 0
-      const end = Math.min(from + count, tip() + 1)
-      for (let at = from; at < end; at += PIECE) {
-        const heights = Array.from({ length: Math.min(PIECE, end - at) }, (_, i) => at + i)
-        const ids = heights.map((height) => tree.at(height)).filter((id) => id !== NO_HEADER)
-        const read = yield* Effect.mapError(fullHeaders(ids), internalError)
+      // All before the first is read: a reorg between two pieces would make a list of two chains.
+      const ids = Array.from({ length: Math.max(0, Math.min(count, tip() + 1 - from)) }, (_, i) => tree.at(from + i))
+      for (let at = 0; at < ids.length; at += PIECE) {
+        const piece = ids.slice(at, at + PIECE)
+        const read = yield* Effect.mapError(fullHeaders(piece.filter((id) => id !== NO_HEADER)), internalError)
         for (const header of read) {
           const encoded = encodeBlockHeader(header)
           bytes += encoded.length
           if (bytes > room) return found
           found.push(encoded)
         }
-        if (read.length < heights.length) return found
-        if (at + PIECE < end) yield* turnOfEventLoop
+        if (read.length < piece.length) return yield* notStored(from + at + read.length)
+        if (at + PIECE < ids.length) yield* turnOfEventLoop
       }
       return found
     })
@@ -83,6 +93,10 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
   return {
     tip,
     list,
+    isAt: (height, header) => {
+      const id = tree.at(height)
+      return id !== NO_HEADER && equal(tree.hash(id), hash256(header.subarray(0, HEADER_SIZE)))
+    },
     one: (height) =>
       Effect.flatMap(
         list({ from: height, count: 1, room: Infinity }),

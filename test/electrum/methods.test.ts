@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ElectrumCaller, ElectrumMethod } from "../../src/electrum/methods/method.ts"
+import { electrumNames } from "../../src/electrum/methods/nameMethods.ts"
+import { electrumTransactions } from "../../src/electrum/methods/transactionMethods.ts"
+import { badRequest, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
+import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
+import { NodeRefused } from "../../src/electrum/sources/NodeCalls.ts"
+import { makeTransaction } from "../../src/protocol/transaction.ts"
+import type { Json } from "../../src/rpc/json/json.ts"
+
+const txid = new Uint8Array(32)
+
+const transaction = makeTransaction({ version: 0x7100, inputs: [], outputs: [], lockTime: 0 })
+
+const callerOf = (withinLimits: ElectrumCaller["withinLimits"] = Effect.void): ElectrumCaller => ({
+  version: () => VERSION_1_6,
+  charge: () => {},
+  withinLimits,
+  speaks: () => {},
+  followHeaders: () => {},
+  follow: () => Effect.succeed(true),
+  answered: () => {},
+  leave: () => true,
+  broadcasts: () => 1
+})
+
+const methodOf = (methods: ReadonlyArray<ElectrumMethod>, name: string): ElectrumMethod => {
+  const method = methods.find((each) => each.name === name)
+  if (method === undefined) throw new Error(`there is no ${name}`)
+  return method
+}
+
+/** Proofs of a name with so many operations, each of which takes `work`. */
+const proving = (operations: number, work: () => void = () => {}) => {
+  const state = { reads: 0 }
+  const methods = electrumNames({
+    expiration: () => 36_000,
+    headers: {
+      tip: () => 0,
+      list: () => Effect.succeed([]),
+      one: () => Effect.succeed(new Uint8Array(80)),
+      proof: () => syncing(),
+      isAt: () => true
+    },
+    histories: {
+      confirmed: () => Effect.succeed(Array.from({ length: operations }, (_, at) => ({ txid, height: at + 1 }))),
+      unconfirmed: () => Effect.succeed([]),
+      unspent: () => Effect.succeed([]),
+      balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
+    },
+    blocks: {
+      txids: () => syncing(),
+      placed: () =>
+        Effect.sync(() => {
+          state.reads++
+          work()
+          return { transaction, position: 0, branch: [], cost: 1 }
+        })
+    }
+  })
+  const { call } = methodOf(methods, "blockchain.name.get_value_proof")
+  return { state, prove: (caller = callerOf()) => call(["00".repeat(32)], caller) }
+}
+
+describe("the proof of a value", () => {
+  it.live("reads no block if the answer cannot be small enough", () =>
+    Effect.gen(function*() {
+      const { prove, state } = proving(5_000)
+      assert.include((yield* Effect.flip(prove())).message, "response too large")
+      assert.strictEqual(state.reads, 0)
+    }))
+
+  it.live("stops at the cost limit", () =>
+    Effect.gen(function*() {
+      const { prove, state } = proving(1_000)
+      const caller = callerOf(Effect.suspend(() => state.reads < 3 ? Effect.void : badRequest("too much")))
+      assert.strictEqual((yield* Effect.flip(prove(caller))).message, "too much")
+      assert.strictEqual(state.reads, 3)
+    }))
+
+  it.live("gives others a turn between blocks", () =>
+    Effect.gen(function*() {
+      const turns = { count: 0, atEnd: 0 }
+      const { prove } = proving(20, () => {
+        const end = performance.now() + 2
+        while (performance.now() < end) { /* A block takes so long to read. */ }
+      })
+      const timer = setInterval(() => turns.count++, 0)
+      yield* prove()
+      turns.atEnd = turns.count
+      clearInterval(timer)
+      assert.isAbove(turns.atEnd, 1)
+    }))
+})
+
+describe("a broadcast", () => {
+  const refusalOf = (name: string, given: Json, code: number) =>
+    Effect.gen(function*() {
+      const refused = () => new NodeRefused({ code, message: "why" })
+      const methods = electrumTransactions({
+        blocks: { txids: () => syncing(), placed: () => syncing() },
+        node: { call: refused, ask: () => syncing() }
+      })
+      return yield* Effect.flip(methodOf(methods, name).call([given], callerOf()))
+    })
+
+  it.effect("that is not answered in time is not called rejected", () =>
+    Effect.gen(function*() {
+      for (
+        const [name, given] of [
+          ["blockchain.transaction.broadcast", "00"],
+          ["blockchain.transaction.broadcast_package", ["00"]]
+        ] as const
+      ) {
+        const busy = yield* refusalOf(name, given, -102)
+        assert.deepStrictEqual([busy.code, busy.message], [-102, "server busy - request timed out"])
+        const rejected = yield* refusalOf(name, given, -26)
+        assert.strictEqual(rejected.code, 1)
+        assert.include(rejected.message, "was rejected by network rules.\n\nwhy")
+      }
+    }))
+})

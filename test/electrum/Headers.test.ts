@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type HeaderId, NO_HEADER } from "../../src/chain/index/HeaderTree.ts"
+import { NO_HEADER } from "../../src/chain/index/HeaderTree.ts"
 import { headerAnswer } from "../../src/electrum/methods/headerMethods.ts"
 import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
 import { makeHeaders } from "../../src/electrum/sources/Headers.ts"
 import { encodeBlockHeader } from "../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
+import type { HeaderId } from "../../src/protocol/keys.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { noTree } from "../support/noTree.ts"
 import { provenRoot } from "./servedNode.ts"
@@ -63,7 +64,7 @@ describe("headers", () => {
     Effect.gen(function*() {
       const { headers, state } = forked()
       state.reorgAt = 1
-      const answer = yield* headerAnswer(headers, { height: 60, checkpoint: TIP, version: VERSION_1_6 })
+      const answer: unknown = yield* headerAnswer(headers, { height: 60, checkpoint: TIP, version: VERSION_1_6 })
       const { branch, header, root } = answer as {
         readonly header: string
         readonly branch: ReadonlyArray<string>

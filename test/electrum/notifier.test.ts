@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream, TestClock } from "effect"
-import type { HeaderId } from "../../src/chain/index/HeaderTree.ts"
 import { runNotifier } from "../../src/electrum/notifier.ts"
 import { CODE, ElectrumError, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
 import { type HistoryEntry, type ScriptKey, scriptKey, statusOf } from "../../src/electrum/protocol/status.ts"
 import type { Histories } from "../../src/electrum/sources/Histories.ts"
 import { Subscriptions } from "../../src/electrum/Subscriptions.ts"
 import { electrumNotifyDuration } from "../../src/metrics/electrumMetrics.ts"
-import { binaryString } from "../../src/protocol/bytes.ts"
+import { type HeaderId, nameKey } from "../../src/protocol/keys.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { text } from "../names/blocks.ts"
 import { eventually } from "../support/eventually.ts"
@@ -53,7 +52,7 @@ const notified = Effect.gen(function*() {
     get count() {
       return state.count
     },
-    touchedBehind: () => new Set(NAMES.map((name) => binaryString(text(name)))),
+    touchedBehind: () => new Set(NAMES.map((name) => nameKey(text(name)))),
     behind: () => Effect.succeed(false),
     next: () => Effect.void
   }

@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { isIPv4, isIPv6 } from "node:net"
+import { isIP, isIPv4, isIPv6 } from "node:net"
 import { quoted } from "./safeText.ts"
 
 /** Where to listen or connect. IPv6 hosts have no brackets. */
@@ -79,4 +79,13 @@ export const overlap = (a: Address, b: Address): boolean => {
   if (isEveryInterface(a.host) || isEveryInterface(b.host)) return true
   if (a.host.toLowerCase() === b.host.toLowerCase()) return true
   return [a, b].every(({ host }) => isLoopback(host)) && [a, b].some(({ host }) => host.toLowerCase() === "localhost")
+}
+
+/** The address of a client that a proxy does not name properly: in no network. */
+const UNKNOWN_CLIENT = "0.0.0.0"
+
+/** The client that a proxy names last in the header X-Forwarded-For; `undefined` without that header. */
+export const forwardedFor = (header: ReadonlyArray<string> | string | undefined): string | undefined => {
+  const last = (typeof header === "string" ? header : header?.at(-1))?.split(",").at(-1)?.trim()
+  return last !== undefined && isIP(last) === 0 ? UNKNOWN_CLIENT : last
 }

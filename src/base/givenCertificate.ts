@@ -14,11 +14,14 @@ import { shownPath } from "./safeText.ts"
 export class CertificateUnusable extends Schema.TaggedError<CertificateUnusable>()("CertificateUnusable", {
   use: Schema.Literal("DNS", "Electrum"),
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** Whether svcd made the certificate, so that no option names its files. */
+  isOwn: Schema.optional(Schema.Boolean)
 }) {
   override get message(): string {
-    const options = this.use === "DNS" ? "-dnscert and -dnskey" : "-electrumcert and -electrumkey"
-    return `certificate for ${this.use}: ${shownPath(this.path)}: ${this.reason}; check ${options}`
+    const what = `certificate for ${this.use}: ${shownPath(this.path)}: ${this.reason}`
+    if (this.isOwn === true) return what
+    return `${what}; check ${this.use === "DNS" ? "-dnscert and -dnskey" : "-electrumcert and -electrumkey"}`
   }
 }
 

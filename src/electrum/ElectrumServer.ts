@@ -145,12 +145,12 @@ export const makeElectrumServer = (
       ),
       wss: yield* Effect.forEach(
         options.secureWebSocket,
-        (address) => serveWebSockets({ address, certificate }, sessions)
+        (address) => serveWebSockets({ address, certificate }, streams)
       )
     }
     const addresses = {
       tcp: yield* Effect.forEach(options.listen, (address) => serveLines(address, streams)),
-      ws: yield* Effect.forEach(options.webSocket, (address) => serveWebSockets({ address }, sessions)),
+      ws: yield* Effect.forEach(options.webSocket, (address) => serveWebSockets({ address }, streams)),
       ...secure
     }
     yield* countListeners(Object.values(addresses).flat().length)

@@ -38,9 +38,8 @@ import type { StatusReader, Subscriptions } from "./Subscriptions.ts"
 
 /** The connection below a session. */
 export interface SessionLink {
-  readonly send: (message: string) => void
-  /** Bytes that the client has not taken. */
-  readonly unread: () => number
+  /** Calls `sent` when the client has taken the message. */
+  readonly send: (message: string, sent: () => void) => void
   /** Whether answers have to wait for the client. The link is `ready` when they need no more. */
   readonly isFull: () => boolean
   /** Closes behind what was sent. */
@@ -60,10 +59,18 @@ export interface SessionWorld {
   readonly now: () => number
   /** Memory for so many more subscriptions, or less of it for a negative number. */
   readonly hold: (subscriptions: number) => boolean
+  /** Memory for so many bytes of an answer that waits for its client, or less of it for a negative number. */
+  readonly keep: (bytes: number) => boolean
   readonly run: (work: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 }
 
 const MINUTE = 60_000
+
+/** Bytes of an answer that the memory of its session covers. */
+const SMALL_ANSWER = 8_192
+
+/** In `CostMeter`'s units: an answer to a request that the server did not make. */
+const STRAY_ANSWER = 0.1
 
 /** By how much broadcasts above the limit cost more. */
 const BROADCAST_FACTOR = 10
@@ -98,6 +105,10 @@ export class ServedClient implements StatusReader {
   /** Of the last message. */
   #usedAt: number
   #minute = { since: 0, broadcasts: 0 }
+  /** Bytes of notifications that the client has not taken. */
+  #untold = 0
+  /** Bytes of answers that the client has not taken, as far as memory was asked for. */
+  #kept = 0
 
   constructor(world: SessionWorld, link: SessionLink, meter: CostMeter) {
     this.#world = world
@@ -146,7 +157,14 @@ export class ServedClient implements StatusReader {
 
   readonly drop = (key: ScriptKey): void => void this.#leave(key)
 
-  readonly notify = (notification: Notification): void => this.#send(encodeNotification(notification))
+  readonly notify = (notification: Notification): void => {
+    const message = encodeNotification(notification)
+    if (this.#untold > this.#world.limits.unread) return this.end("unread")
+    this.#untold += message.length
+    this.#send(message, () => {
+      this.#untold -= message.length
+    })
+  }
 
   /** Ends the session for a reason. */
   readonly end = (reason: ElectrumEnd): void => {
@@ -159,9 +177,11 @@ export class ServedClient implements StatusReader {
   readonly gone = (): void => {
     if (this.#isClosed) return
     this.#isClosed = true
-    const { hold, now, run, subscriptions } = this.#world
+    const { hold, keep, now, run, subscriptions } = this.#world
     for (const key of this.#followed) subscriptions.remove(key, this)
     hold(-this.#followed.size)
+    keep(-this.#kept)
+    this.#kept = 0
     this.#followed.clear()
     this.#meter.leave(now())
     if (this.#running !== undefined) run(Effect.asVoid(Fiber.interruptFork(this.#running)))
@@ -220,19 +240,34 @@ export class ServedClient implements StatusReader {
   }
 
   #answer(message: ReadMessage): Effect.Effect<void> {
-    const cost = this.#meter.at(this.#world.now())
-    const delay = delayAt(cost)
     const work = Effect.suspend(() => {
       switch (message._tag) {
         case "Answer":
-          return Effect.void
+          return Effect.sync(() => this.#charge(STRAY_ANSWER))
         case "Single":
           return Effect.map(this.#reply(message.request), (reply) => this.#finish(reply))
         case "Batch":
           return Effect.map(this.#replyAll(message.requests), (reply) => this.#finish(reply))
       }
     })
-    return delay === 0 ? work : Effect.delay(work, delay)
+    return Effect.matchEffect(this.#withinLimits, {
+      onFailure: (error) => Effect.sync(() => this.#refuse(message, error)),
+      onSuccess: () => this.#delayed(work)
+    })
+  }
+
+  /** Work that waits as the cost says. */
+  #delayed<A>(work: Effect.Effect<A>): Effect.Effect<A> {
+    return Effect.suspend(() => {
+      const delay = delayAt(this.#meter.at(this.#world.now()))
+      return delay === 0 ? work : Effect.delay(work, delay)
+    })
+  }
+
+  /** Ends the session for its costs, whatever the message. */
+  #refuse(message: ReadMessage, error: ElectrumError): void {
+    const request = message._tag === "Single" ? message.request : { isLegacy: false, id: null }
+    this.#finish(this.#failed({ ...request, error }, error))
   }
 
   /** A request that ends the session ends its batch. Those behind a full answer are refused and have no effect. */
@@ -242,7 +277,9 @@ export class ServedClient implements StatusReader {
       let room = ANSWER_BYTES
       for (const request of requests) {
         if (this.#closes) break
-        const reply = room > 0 ? yield* this.#reply(request) : this.#failed(request, tooLargeAnswer())
+        const reply = room > 0
+          ? yield* this.#delayed(this.#reply(request))
+          : this.#failed(request, tooLargeAnswer())
         if (reply === "") continue
         room -= reply.length + 2
         replies.push(reply.length > SMALL && room < 0 ? errorReply(request, tooLargeAnswer()) : reply)
@@ -309,12 +346,20 @@ export class ServedClient implements StatusReader {
     this.#link.close()
   }
 
-  #send(message: string): void {
+  #send(message: string, sent: () => void = () => {}): void {
     if (message === "" || this.#isClosed || this.#isEnding) return
-    if (this.#link.unread() > this.#world.limits.unread) return this.end("unread")
+    const kept = message.length > SMALL_ANSWER ? message.length : 0
+    if (kept > 0 && !this.#world.keep(kept)) return this.end("memory")
+    this.#kept += kept
     electrumBytesOut.increase(message.length)
     this.#charge(message.length * COST.perByte)
-    this.#link.send(message)
+    this.#link.send(message, () => {
+      // The memory of a closed session is given back as a whole.
+      if (this.#isClosed) return
+      this.#kept -= kept
+      if (kept > 0) this.#world.keep(-kept)
+      sent()
+    })
   }
 }
 

@@ -25,6 +25,8 @@ export interface ElectrumClient {
 export interface OpenLink extends SessionLink {
   /** When an unfinished message began, milliseconds; `undefined` without one. */
   readonly unfinishedSince: () => number | undefined
+  /** Since when the client has taken nothing of what waits for it, milliseconds; `undefined` if nothing waits. */
+  readonly stalledSince: () => number | undefined
 }
 
 export interface SessionsOptions {
@@ -76,12 +78,21 @@ export class Sessions {
         if (count > 0) return memory.take("electrum", count * SUBSCRIPTION_BYTES)
         memory.give("electrum", -count * SUBSCRIPTION_BYTES)
         return true
+      },
+      keep: (bytes) => {
+        if (bytes > 0) return memory.take("electrum", bytes)
+        memory.give("electrum", -bytes)
+        return true
       }
     }
   }
 
   get size(): number {
     return this.#open.size
+  }
+
+  get limits(): ServedLimits {
+    return this.#options.limits
   }
 
   [Symbol.iterator](): Iterator<ServedClient> {
@@ -116,13 +127,14 @@ export class Sessions {
     for (const { link } of this.#open.values()) link.destroy()
   }
 
-  /** Ends idle sessions, and those with a message that stays unfinished. */
+  /** Ends idle sessions, those with a message that stays unfinished, and those whose client takes no answers. */
   sweep(): void {
     const now = this.#world.now()
-    const { idle, unfinished } = this.#options.limits
+    const { idle, stalled, unfinished } = this.#options.limits
     for (const [session, { link }] of this.#open) {
       const since = link.unfinishedSince()
-      if (since !== undefined && now - since > unfinished) session.end("unfinished")
+      if (now - (link.stalledSince() ?? now) > stalled) session.end("unread")
+      else if (since !== undefined && now - since > unfinished) session.end("unfinished")
       else if (!session.isBusy && now - session.usedAt > idle) session.end("idle")
     }
   }

@@ -1,4 +1,6 @@
-import { isIPv6 } from "node:net"
+import type { IncomingHttpHeaders } from "node:http"
+import { isIPv6, type Socket } from "node:net"
+import { forwardedFor } from "../base/addresses.ts"
 import type { CallerNet } from "../config/accessKinds.ts"
 import { onThisMachineOr } from "../config/callerNets.ts"
 
@@ -39,4 +41,16 @@ const networkOf = (address: string): string => {
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - length)
   const groups = [...front, ...Array.from({ length: zeros }, () => "0"), ...back]
   return groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":")
+}
+
+/** Who asks, where a proxy on this machine may name its client. */
+export const clientBehindProxy = (
+  { headers, socket: { remoteAddress, remotePort } }: {
+    readonly headers: IncomingHttpHeaders
+    readonly socket: Pick<Socket, "remoteAddress" | "remotePort">
+  }
+): ClientAddress => {
+  const direct = clientAddress(remoteAddress, remotePort)
+  const forwarded = direct.loopback ? forwardedFor(headers["x-forwarded-for"]) : undefined
+  return forwarded === undefined ? direct : clientAddress(forwarded, remotePort)
 }

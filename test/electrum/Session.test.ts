@@ -19,8 +19,15 @@ const fakeLink = () => {
     waiting: 0,
     destroyed: false,
     since: undefined as number | undefined,
-    send: (message: string): void => void link.sent.push(message),
-    unread: () => link.waiting,
+    /** When the client takes what is sent, if it does not at once. */
+    taken: undefined as Array<() => void> | undefined,
+    stalled: undefined as number | undefined,
+    send: (message: string, taken: () => void): void => {
+      link.sent.push(message)
+      if (link.taken === undefined) taken()
+      else link.taken.push(taken)
+    },
+    stalledSince: () => link.stalled,
     isFull: () => link.waiting > 0,
     closed: false,
     close: (): void => {
@@ -82,7 +89,21 @@ const long: ElectrumMethod = {
     })
 }
 
-const methods = new Map([version, follow, fill, act, long].map((method) => [method.name, method]))
+const large: ElectrumMethod = {
+  name: "large",
+  group: "headers",
+  signature: takes(),
+  call: () => Effect.sync(() => "x".repeat(4_000_000))
+}
+
+const costly: ElectrumMethod = {
+  name: "costly",
+  group: "server",
+  signature: takes(),
+  call: (_, { charge }) => Effect.sync(() => charge(11_000)).pipe(Effect.as(null))
+}
+
+const methods = new Map([version, follow, fill, act, long, large, costly].map((method) => [method.name, method]))
 
 const worldOf = (limits: Partial<typeof ELECTRUM_LIMITS> = {}) => {
   const world = { now: 0, held: 0 }
@@ -186,18 +207,69 @@ describe("sessions", () => {
     assert.isTrue(idle.destroyed)
   })
 
-  it("end when a client does not read", () => {
-    const { sessions } = worldOf()
+  it("end when a client takes nothing for too long, or leaves too many notifications", () => {
+    const { sessions, world } = worldOf({ unread: 200 })
+    const [stalled, untold] = [fakeLink(), fakeLink()]
+    sessions.open(at("192.0.2.1"), stalled)
+    stalled.stalled = 0
+    world.now = 30_000
+    sessions.sweep()
+    assert.isFalse(stalled.destroyed)
+    world.now = 30_001
+    sessions.sweep()
+    assert.isTrue(stalled.destroyed)
+    const session = sessions.open(at("192.0.2.1"), untold)
+    say(session, "server.version")
+    const taken: Array<() => void> = []
+    untold.taken = taken
+    session?.tell(key(1), null)
+    session?.tell(key(1), null)
+    assert.deepStrictEqual([untold.sent.length, untold.destroyed], [3, false])
+    for (const take of taken.splice(0)) take()
+    session?.tell(key(1), null)
+    session?.tell(key(1), null)
+    assert.deepStrictEqual([untold.sent.length, untold.destroyed], [5, false])
+    session?.tell(key(1), null)
+    assert.deepStrictEqual([untold.sent.length, untold.destroyed], [5, true])
+  })
+
+  it("take memory for answers that wait, and are told of blocks meanwhile", () => {
+    const { sessions, world } = worldOf()
     const link = fakeLink()
     const session = sessions.open(at("192.0.2.1"), link)
     say(session, "server.version")
-    link.waiting = 1_048_576
+    const idle = world.held
+    const taken: Array<() => void> = []
+    link.taken = taken
+    say(session, "large")
+    assert.isAtLeast(world.held, idle + 4_000_000)
     session?.tell(key(1), null)
-    assert.deepStrictEqual([link.sent.length, link.destroyed], [2, false])
-    link.waiting++
-    session?.tell(key(1), null)
-    assert.deepStrictEqual([link.sent.length, link.destroyed], [2, true])
+    assert.deepStrictEqual([link.sent.length, link.destroyed], [3, false])
+    for (const take of taken.splice(0)) take()
+    assert.strictEqual(world.held, idle)
+    say(session, "large")
+    if (session !== undefined) sessions.close(session)
+    assert.strictEqual(world.held, 0)
+    for (const take of taken) take()
+    assert.strictEqual(world.held, 0)
   })
+
+  it.each(["{", "[]", "{\"id\":1,\"method\":\"follow\"}", "{\"result\":1}", "[{\"method\":\"x\"}]"])(
+    "end at the limit of costs, whatever the client sends: %s",
+    (text) => {
+      const { sessions } = worldOf()
+      const link = fakeLink()
+      const session = sessions.open(at("192.0.2.1"), link)
+      say(session, "server.version")
+      say(session, "costly")
+      session?.take(Buffer.from(text))
+      assert.include(link.sent.at(-1), "excessive resource usage")
+      assert.isTrue(link.closed)
+      const { length } = link.sent
+      session?.take(Buffer.from(text))
+      assert.lengthOf(link.sent, length)
+    }
+  )
 
   it("follow as many script hashes as allowed, and each change is told once", () => {
     const { sessions, subscriptions, world } = worldOf({ subscriptions: 2, allSubscriptions: 3 })

@@ -84,9 +84,21 @@ describe("lines", () => {
   it("tell when one has begun", () => {
     const frames = new LineFrames(10)
     frames.push(Buffer.from("a\nb"))
-    assert.deepStrictEqual([frames.isUnfinished, frames.size], [true, 2])
+    assert.deepStrictEqual([frames.isUnfinished, frames.size], [true, 3])
     frames.push(Buffer.from("\n"))
     assert.isFalse(frames.isUnfinished)
+  })
+
+  it("count their newlines, and are cut one by one", () => {
+    const frames = new LineFrames(10)
+    frames.push(Buffer.from("\n".repeat(1_000)))
+    frames.push(Buffer.from("\n".repeat(1_000)))
+    assert.strictEqual(frames.size, 2_000)
+    assert.strictEqual(frames.next()?.length, 0)
+    assert.strictEqual(frames.size, 1_999)
+    let more = 0
+    while (frames.next() !== undefined) more++
+    assert.deepStrictEqual([more, frames.size], [1_999, 0])
   })
 })
 

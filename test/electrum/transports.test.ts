@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Logger, Scope } from "effect"
 import { X509Certificate } from "node:crypto"
-import { readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { connect } from "node:tls"
 import { afterAll, beforeAll } from "vitest"
 import { WebSocket } from "ws"
 import { DataDirectory } from "../../src/config/DataDirectory.ts"
+import { electrumCertificate } from "../../src/electrum/serve/ownCertificate.ts"
 import { makeSelfSigned } from "../../src/electrum/serve/selfSigned.ts"
 import { ElectrumServer } from "../../src/node.ts"
 import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
@@ -49,6 +51,34 @@ const speak = (url: string, texts: ReadonlyArray<string | Uint8Array>) =>
     socket.on("close", end)
     return Effect.sync(() => socket.terminate())
   })
+
+/** Sends texts in one write. Returns the answers up to the one to a ping. */
+const flood = (port: number, texts: ReadonlyArray<string>) =>
+  Effect.async<ReadonlyArray<string>>((resume) => {
+    const answers: Array<string> = []
+    let below: Duplex | undefined
+    const socket = new WebSocket(`ws://127.0.0.1:${port}`, {
+      finishRequest: (request) => {
+        request.on("socket", (opened) => {
+          below = opened
+        })
+        request.end()
+      }
+    })
+    socket.on("open", () => {
+      below?.cork()
+      for (const text of texts) socket.send(text)
+      below?.uncork()
+    })
+    socket.on("message", (data: Buffer) => {
+      answers.push(data.toString())
+      if (data.includes("\"id\":1}")) resume(Effect.succeed(answers))
+    })
+    socket.on("error", () => {})
+    return Effect.sync(() => socket.terminate())
+  })
+
+const ESTIMATE = "{\"id\":7,\"method\":\"blockchain.estimatefee\",\"params\":[2]}"
 
 const VERSION = "{\"id\":0,\"method\":\"server.version\",\"params\":[\"test\",\"1.4\"]}"
 const PING = "{\"id\":1,\"method\":\"server.ping\"}"
@@ -94,28 +124,45 @@ describe("transports", () => {
         assert.strictEqual((yield* speak(url, [Buffer.from(VERSION)])).code, 1003)
         assert.strictEqual((yield* speak(url, ["x".repeat(1_048_577)])).code, 1009)
       }
+      // Many messages in one read, behind a call that takes time.
+      const answers = Array.from({ length: 3_500 }, () => "{\"result\":1}")
+      const many = yield* flood(addresses.ws[0]?.port ?? 0, [VERSION, ESTIMATE, ...answers, PING])
+      assert.deepStrictEqual([many[0], many.at(-1)], [AGREED, PONG])
       const plain = yield* Effect.promise(() => fetch(`http://127.0.0.1:${addresses.ws[0]?.port}/`))
       assert.strictEqual(plain.status, 426)
     })))
 
-  it.scopedLive("end with a line that is too long, and at the limit of costs", () =>
+  it.scopedLive("end with a line that is too long, and with lines without a message", () =>
     served(Effect.gen(function*() {
       const { addresses } = yield* ElectrumServer
       const port = addresses.tcp[0]?.port ?? 0
       const long = yield* connectTo(port)
       yield* long.raw("x".repeat(1_048_577))
       yield* eventually("the session ends", Effect.sync(long.closed))
-      const costly = yield* speaking(port)
-      const errors = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ id, method: "nonsense" })))
-      for (let at = 0; at < 3; at++) yield* costly.raw(`${errors}\n`)
-      yield* costly.reply
-      yield* costly.reply
-      assert.strictEqual((yield* costly.reply).error?.code, -101)
-      yield* eventually("the session ends", Effect.sync(costly.closed))
+      const empty = yield* speaking(port)
+      yield* empty.raw("\n".repeat(2_000_000))
+      for (let at = 0; at < 4; at++) assert.strictEqual((yield* empty.reply).error?.code, -32_700)
+      empty.socket.destroy()
     })))
 })
 
 describe("a certificate that svcd makes", () => {
+  it.scopedLive("is not made anew while one of its files is there", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const options = { certificate: undefined, key: undefined, hosts: ["a.example.org"], directory }
+      const made = (yield* electrumCertificate(options)).current()
+      const [file, key] = [join(directory, "certificate.pem"), join(directory, "key.pem")]
+      assert.deepStrictEqual((yield* electrumCertificate(options)).current(), made)
+      unlinkSync(key)
+      const { message } = yield* Effect.flip(electrumCertificate(options))
+      assert.include(message, "key.pem: is missing")
+      assert.notInclude(message, "-electrumcert")
+      assert.isFalse(existsSync(key))
+      unlinkSync(file)
+      assert.notDeepEqual((yield* electrumCertificate(options)).current(), made)
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
+
   it("is valid for ten years, for its hosts, and signs itself", () => {
     const now = new Date("2026-11-30T12:00:00Z")
     const { cert } = makeSelfSigned(["a.example.org", "192.0.2.7"], now)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { clientAddress } from "../../src/http/clientAddress.ts"
+import { clientAddress, clientBehindProxy } from "../../src/http/clientAddress.ts"
 
 describe("clientAddress", () => {
   it.each([
@@ -24,5 +24,18 @@ describe("clientAddress", () => {
     const key = (address: string): string => clientAddress(address, 1).key
     assert.strictEqual(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::1"))
     assert.notStrictEqual(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"))
+  })
+})
+
+describe("a client behind a proxy", () => {
+  it.each([
+    ["127.0.0.1", undefined, "127.0.0.1"],
+    ["127.0.0.1", "203.0.113.7", "203.0.113.7"],
+    ["::1", "198.51.100.9, 2001:db8::1", "2001:db8:0:0::/64"],
+    ["127.0.0.1", "nonsense", "0.0.0.0"],
+    ["203.0.113.8", "203.0.113.7", "203.0.113.8"]
+  ])("connects from %s with X-Forwarded-For %s: %s", (remoteAddress, forwarded, key) => {
+    const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded }
+    assert.strictEqual(clientBehindProxy({ headers, socket: { remoteAddress, remotePort: 5 } }).key, key)
   })
 })

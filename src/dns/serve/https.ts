@@ -3,8 +3,8 @@ import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2"
-import { isIP, type Server, type Socket } from "node:net"
-import { type Address, isLoopback } from "../../base/addresses.ts"
+import type { Server, Socket } from "node:net"
+import { type Address, forwardedFor, isLoopback } from "../../base/addresses.ts"
 import type { Certificate } from "../../base/givenCertificate.ts"
 import type { BindFailed } from "../../base/listening.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
@@ -92,12 +92,6 @@ const readBody = (request: Request, response: Response, use: (body: Bytes) => vo
   })
 }
 
-const singleHeader = (value: ReadonlyArray<string> | string | undefined): string | undefined =>
-  typeof value === "string" ? value : value?.at(-1)
-
-/** The address of a client that a proxy does not name properly: in no network. */
-const UNKNOWN = "0.0.0.0"
-
 /**
  * Who asks. A proxy on this machine names its client last in X-Forwarded-For; without that, all of its clients would
  * have the rights of this machine.
@@ -105,10 +99,8 @@ const UNKNOWN = "0.0.0.0"
 const clientOf = (request: Request): DnsClient => {
   const { remoteAddress, remotePort } = request.socket
   const client = dnsClient("https", { address: remoteAddress, port: remotePort })
-  const forwarded = isLoopback(client.address) ? singleHeader(request.headers["x-forwarded-for"]) : undefined
-  if (forwarded === undefined) return client
-  const last = forwarded.split(",").at(-1)?.trim() ?? ""
-  return dnsClient("https", { address: isIP(last) === 0 ? UNKNOWN : last, port: remotePort })
+  const forwarded = isLoopback(client.address) ? forwardedFor(request.headers["x-forwarded-for"]) : undefined
+  return forwarded === undefined ? client : dnsClient("https", { address: forwarded, port: remotePort })
 }
 
 interface Asked {

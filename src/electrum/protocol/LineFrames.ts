@@ -1,18 +1,24 @@
-import { type Bytes, concatAll } from "../../protocol/bytes.ts"
+import { type Bytes, concatAll, EMPTY } from "../../protocol/bytes.ts"
 
 /** Messages of a stream: each ends with a newline (electrum-protocol, `protocol-basics.rst`). */
 
 const NEWLINE = 0x0a
 
-/** Joins pieces to lines, at most `longest` bytes each. Behind a longer one nothing is read any more. */
+/**
+ * Joins pieces to lines, at most `longest` bytes each. Behind a longer one nothing is read any more. Lines are cut as
+ * they are taken, so that waiting ones take no more than their bytes.
+ */
 export class LineFrames {
   readonly #longest: number
-  readonly #lines: Array<Bytes> = []
-  /** Of the unfinished line. */
   #pieces: Array<Bytes> = []
-  #length = 0
-  /** Of complete lines that wait. */
-  #waiting = 0
+  /** The piece with the first byte that was not taken, and that byte. */
+  #piece = 0
+  #offset = 0
+  /** The first piece without a known end of the first line. */
+  #searched = 0
+  #size = 0
+  /** Bytes behind the last newline. */
+  #tail = 0
   #isTooLong = false
 
   constructor(longest: number) {
@@ -21,12 +27,12 @@ export class LineFrames {
 
   /** Bytes kept. */
   get size(): number {
-    return this.#waiting + this.#length
+    return this.#size
   }
 
   /** Whether a line has begun and not ended. */
   get isUnfinished(): boolean {
-    return this.#length > 0
+    return this.#tail > 0
   }
 
   /** Whether a line was longer than allowed. The lines before it can still be taken. */
@@ -35,42 +41,64 @@ export class LineFrames {
   }
 
   push(piece: Bytes): void {
-    let from = 0
-    while (!this.#isTooLong) {
-      const end = piece.indexOf(NEWLINE, from)
-      this.#extend(end === -1 ? piece.subarray(from) : piece.subarray(from, end))
-      if (end === -1) return
-      this.#finish()
-      from = end + 1
-    }
+    if (this.#isTooLong || piece.length === 0) return
+    this.#pieces.push(piece)
+    this.#size += piece.length
+    const last = piece.lastIndexOf(NEWLINE)
+    this.#tail = last === -1 ? this.#tail + piece.length : piece.length - last - 1
+    this.#isTooLong = this.#tail > this.#longest
   }
 
   /** The next complete line, without its newline. */
   next(): Bytes | undefined {
-    const line = this.#lines.shift()
-    if (line !== undefined) this.#waiting -= line.length
-    return line
-  }
-
-  #extend(bytes: Bytes): void {
-    if (bytes.length === 0) return
-    this.#length += bytes.length
-    this.#isTooLong = this.#length > this.#longest
+    for (; this.#searched < this.#pieces.length; this.#searched++) {
+      const from = this.#searched === this.#piece ? this.#offset : 0
+      const end = this.#pieces[this.#searched]?.indexOf(NEWLINE, from) ?? -1
+      if (end !== -1) return this.#take(end)
+    }
+    // What is left of a line that is too long is of no use.
     if (this.#isTooLong) this.#clear()
-    else this.#pieces.push(bytes)
+    return undefined
   }
 
-  #finish(): void {
-    if (this.#isTooLong) return
-    const [only, ...more] = this.#pieces
-    const line = only !== undefined && more.length === 0 ? only : concatAll(this.#pieces)
-    this.#clear()
-    this.#lines.push(line)
-    this.#waiting += line.length
+  /** Takes the line that ends in the searched piece. */
+  #take(end: number): Bytes | undefined {
+    const parts: Array<Bytes> = []
+    for (let at = this.#piece; at <= this.#searched; at++) {
+      const from = at === this.#piece ? this.#offset : 0
+      parts.push(this.#pieces[at]?.subarray(from, at === this.#searched ? end : undefined) ?? EMPTY)
+    }
+    this.#piece = this.#searched
+    this.#offset = end + 1
+    const [only = EMPTY, ...more] = parts
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
+    this.#size -= length + 1
+    this.#forgetTaken()
+    if (length > this.#longest) {
+      this.#isTooLong = true
+      this.#clear()
+      return undefined
+    }
+    return more.length === 0 ? only : concatAll(parts)
+  }
+
+  #forgetTaken(): void {
+    if (this.#size > 0 && this.#piece < KEPT_PIECES) return
+    this.#pieces = this.#size === 0 ? [] : this.#pieces.slice(this.#piece)
+    this.#searched -= this.#piece
+    if (this.#size === 0) this.#offset = 0
+    this.#piece = 0
   }
 
   #clear(): void {
     this.#pieces = []
-    this.#length = 0
+    this.#piece = 0
+    this.#offset = 0
+    this.#searched = 0
+    this.#size = 0
+    this.#tail = 0
   }
 }
+
+/** Pieces whose lines were taken are let go of in lots of these. */
+const KEPT_PIECES = 64

@@ -16,8 +16,10 @@ export interface ServedLimits {
   readonly idle: number
   /** Milliseconds for a message, or a TLS handshake, to become complete. */
   readonly unfinished: number
-  /** Bytes that wait for a client that does not read. */
+  /** Bytes of notifications that wait for a client that does not read. */
   readonly unread: number
+  /** Milliseconds in which a client takes nothing of what waits for it before the session ends. */
+  readonly stalled: number
   /** Broadcasts in a minute before each costs more. */
   readonly broadcasts: number
 }
@@ -30,5 +32,6 @@ export const ELECTRUM_LIMITS: ServedLimits = {
   idle: 600_000,
   unfinished: 10_000,
   unread: 1_048_576,
+  stalled: 30_000,
   broadcasts: 20
 }

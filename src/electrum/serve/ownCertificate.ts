@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
+import { X509Certificate } from "node:crypto"
 import { existsSync } from "node:fs"
+import { isIP } from "node:net"
 import { join } from "node:path"
 import { makeDirectoryDurably, replaceFile } from "../../base/atomicFile.ts"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
@@ -50,6 +52,35 @@ const make = (
     yield* Effect.logInfo("new certificate for Electrum clients", { file: files.certificate })
   })
 
+/** Clients pin the certificate, so no new one takes the place of one that lost a file. */
+const lostFile = (path: string): CertificateUnusable =>
+  new CertificateUnusable({
+    use: "Electrum",
+    path,
+    reason: "is missing, while the other file of the certificate that svcd made is there; restore it, or remove both " +
+      "files for a new certificate",
+    isOwn: true
+  })
+
+/** Names the hosts that a certificate of an earlier start does not have. */
+const warnOfHosts = (
+  { hosts }: CertificateOptions,
+  { file, loaded }: { readonly loaded: Certificate; readonly file: string }
+): Effect.Effect<void> => {
+  const certificate = Either.getOrUndefined(Either.try(() => new X509Certificate(loaded.current().cert)))
+  const missing = hosts.map((host) => host.replace(/\.$/, "")).filter((host) =>
+    certificate !== undefined &&
+    (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) === undefined
+  )
+  return missing.length === 0
+    ? Effect.void
+    : Effect.logWarning("the certificate for Electrum clients does not have all hosts of -electrumhost", {
+      missing: missing.join(", "),
+      file,
+      remedy: "remove it with key.pem for a new one, which clients that pinned it refuse"
+    })
+}
+
 /** The given certificate, or one that svcd makes on the first start and keeps: clients pin it. */
 export const electrumCertificate = (
   options: CertificateOptions
@@ -60,9 +91,13 @@ export const electrumCertificate = (
       return yield* loadCertificate({ use: "Electrum", certificate, key })
     }
     const own = { certificate: join(directory, "certificate.pem"), key: join(directory, "key.pem") }
-    if (!existsSync(own.certificate)) yield* make(options, own)
+    const missing = [own.certificate, own.key].filter((file) => !existsSync(file))
+    if (missing.length === 2) yield* make(options, own)
+    else yield* Effect.forEach(missing, lostFile, { discard: true })
     keepPrivate(own.key)
-    return yield* loadCertificate({ use: "Electrum", ...own })
+    const loaded = yield* loadCertificate({ use: "Electrum", ...own })
+    yield* warnOfHosts(options, { loaded, file: own.certificate })
+    return loaded
   })
 
 /** What clients pin; `undefined` if the certificate cannot be read as one. */

@@ -9,13 +9,17 @@ import { REQUEST_BYTES } from "../protocol/limits.ts"
 import { LineFrames } from "../protocol/LineFrames.ts"
 import type { ServedClient } from "../Session.ts"
 import type { OpenLink, Sessions } from "../Sessions.ts"
+import { Outgoing } from "./Outgoing.ts"
 
 /** Electrum over TCP and TLS: a message a line. */
 
 /** The first byte of a TLS record with a handshake (RFC 8446, section 5.1): nothing that begins a line of JSON. */
 const TLS_HANDSHAKE = 0x16
 
-/** Bytes of complete messages that may wait for their turn. */
+/** Bytes that may wait for a client before its next message has to. */
+const LARGEST_WAITING = 16_384
+
+/** Bytes of messages that may wait for their turn. */
 const WAITING = REQUEST_BYTES
 
 /** Frees the port. Its connections close with their own scope. */
@@ -30,14 +34,27 @@ class StreamLink implements OpenLink {
   #session: ServedClient | undefined
   /** When the unfinished line, or the TLS handshake, began. */
   #since: number | undefined
+  readonly #outgoing: Outgoing
   #isPumping = false
   #isFirst = true
   #hasEnded = false
+  #isClosing = false
 
   constructor(socket: Socket, now: () => number) {
     this.#socket = socket
     this.#now = now
     socket.on("error", () => {})
+    this.#outgoing = new Outgoing({
+      write: ({ bytes }, done) =>
+        void socket.write(bytes, (error) => {
+          if (!(error instanceof Error)) done()
+        }),
+      emptied: () => {
+        if (this.#isClosing) socket.destroySoon()
+        else this.ready()
+      },
+      now
+    })
   }
 
   readonly open = (sessions: Sessions, transport: "tcp" | "tls"): void => {
@@ -53,7 +70,6 @@ class StreamLink implements OpenLink {
       })
     }
     socket.on("data", this.#received)
-    socket.on("drain", this.ready)
     // A client may close its side once it has asked.
     socket.on("end", () => {
       this.#hasEnded = true
@@ -62,15 +78,18 @@ class StreamLink implements OpenLink {
     socket.on("close", () => sessions.close(session))
   }
 
-  readonly send = (message: string): void => {
-    if (this.#socket.writable) this.#socket.write(`${message}\n`)
+  readonly send = (message: string, sent: () => void): void => {
+    if (this.#socket.writable && !this.#isClosing) this.#outgoing.send(Buffer.from(`${message}\n`), sent)
   }
 
-  readonly unread = (): number => this.#socket.writableLength
+  readonly isFull = (): boolean => this.#outgoing.size > LARGEST_WAITING
 
-  readonly isFull = (): boolean => this.#socket.writableNeedDrain
+  readonly stalledSince = (): number | undefined => this.#outgoing.stalledSince
 
-  readonly close = (): void => void this.#socket.destroySoon()
+  readonly close = (): void => {
+    this.#isClosing = true
+    if (this.#outgoing.size === 0) this.#socket.destroySoon()
+  }
 
   readonly destroy = (): void => void this.#socket.destroy()
 
@@ -105,7 +124,7 @@ class StreamLink implements OpenLink {
     }
     this.#isPumping = false
     if (this.#frames.isTooLong && !session.isBusy) return session.end("misread")
-    if (this.#hasEnded && !session.isBusy) this.#socket.end()
+    if (this.#hasEnded && !session.isBusy) this.close()
     if (this.#frames.size > WAITING) this.#socket.pause()
     else this.#socket.resume()
   }

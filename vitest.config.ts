@@ -41,6 +41,7 @@ const SLOW = [
   "dns/transfer/secondaries.test.ts",
   "dns/transfer/transferStreams.test.ts",
   "dns/wire/message.test.ts",
+  "electrum/lightServer.test.ts",
   "electrum/resolve.test.ts",
   "electrum/server.test.ts",
   "electrum/transports.test.ts",

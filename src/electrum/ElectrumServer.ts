@@ -9,6 +9,7 @@ import { Budget } from "../base/MemoryBudget.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ElectrumSettings } from "../config/electrumOptions.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
+import { LightPart } from "../light/LightPart.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { electrumListeners } from "../metrics/electrumMetrics.ts"
@@ -29,6 +30,7 @@ import { makeBlocks } from "./sources/Blocks.ts"
 import { makeHeaders } from "./sources/Headers.ts"
 import { makeNameHistories } from "./sources/nameHistories.ts"
 import { makeNodeCalls } from "./sources/NodeCalls.ts"
+import { windowSources } from "./sources/windowSources.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 
 /** By transport, with actual ports. */
@@ -49,7 +51,7 @@ export interface ElectrumOptions extends ElectrumSettings {
   readonly directory: string
 }
 
-export type ElectrumNeeds = Budget | Chain | Dispatch | Mempool | NameAnswers | NameDb
+export type ElectrumNeeds = Budget | Chain | Dispatch | LightPart | Mempool | NameAnswers | NameDb
 
 /** By the letters of ElectrumX's services. */
 const SERVICES = [
@@ -72,6 +74,10 @@ const servicesOf = (options: ElectrumOptions): ReadonlyArray<string> =>
   )
 
 const NAMES_ONLY = "This svcd server answers for names. It has no index of addresses: a wallet would see no coins here."
+
+const WINDOW_ONLY =
+  "This svcd server is a light node: it answers for names, as far as the last blocks of the chain set them. Wallets " +
+  "must use another server: here they would see no coins."
 
 const logStarted = (addresses: ElectrumAddresses, fingerprint: string | undefined): Effect.Effect<void> => {
   const shown = Object.entries(addresses).flatMap(([transport, list]: [string, ReadonlyArray<Address>]) =>
@@ -99,10 +105,18 @@ export const makeElectrumServer = (
     const budget = yield* Budget
     const node = makeNodeCalls(yield* Dispatch)
     const clock = yield* Effect.clock
-    const { params, tree } = chain
-    const expiration = (): number => expirationDepth(tree.height(tree.tip()), params)
-    const headers = makeHeaders(chain)
-    const histories = makeNameHistories({ names, answers, chain })
+    const { stays, current } = yield* LightPart
+    // A window that ends with the handover has too short histories for clients, which then grow.
+    const light = stays ? current() : undefined
+    const window = light === undefined ? undefined : windowSources(light, { answers, node })
+    const { tree } = chain
+    const sources = window ?? {
+      headers: makeHeaders(chain),
+      blocks: makeBlocks(chain),
+      histories: makeNameHistories({ names, answers, chain }),
+      node,
+      expiration: () => expirationDepth(tree.height(tree.tip()), chain.params)
+    }
     const certificate = options.tls.length + options.secureWebSocket.length === 0
       ? undefined
       : yield* electrumCertificate(options)
@@ -111,18 +125,14 @@ export const makeElectrumServer = (
       genesis: displayHash(tree.hash(tree.at(0))),
       hosts: () => hostsOf(options),
       services: () => servicesOf(options),
-      banner: () => NAMES_ONLY,
-      pruning: () => answers.fromWindow() ? expiration() : null,
+      banner: () => window === undefined ? NAMES_ONLY : WINDOW_ONLY,
+      pruning: () => window?.blockCount() ?? (answers.fromWindow() ? sources.expiration() : null),
       fingerprint: () => certificate && shownFingerprint(certificate)
     }
     const methods = electrumMethods({
       facts,
-      headers,
-      blocks: makeBlocks(chain),
-      histories,
-      node,
       pool,
-      expiration
+      ...sources
     })
     const memory = yield* Effect.acquireRelease(
       Effect.sync(() => budget.open({ owner: "Electrum clients", share: 1, evictable: false, evict: () => {} })),
@@ -135,7 +145,10 @@ export const makeElectrumServer = (
       memory,
       limits: { ...ELECTRUM_LIMITS, ...limits }
     })
-    yield* runNotifier({ chain, names, headers, histories, sessions, subscriptions })
+    const followed = window === undefined || light === undefined
+      ? { chain, names }
+      : { chain: light.chain, names: window }
+    yield* runNotifier({ ...sources, ...followed, sessions, subscriptions })
     const streams = { sessions, now: () => clock.unsafeCurrentTimeMillis() }
     // With listeners for TLS there is a certificate.
     const secure = certificate === undefined ? { tls: [], wss: [] } : {

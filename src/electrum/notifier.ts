@@ -8,7 +8,7 @@ import { withoutSpan } from "../base/spans.ts"
 import { pauses } from "../base/turns.ts"
 import type { Chain } from "../chain/Chain.ts"
 import { electrumNotifyDuration } from "../metrics/electrumMetrics.ts"
-import type { NameDb } from "../names/NameDb.ts"
+import type { CommitSignal } from "../names/CommitSignal.ts"
 import { fromBinaryString } from "../protocol/bytes.ts"
 import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
@@ -24,10 +24,13 @@ import type { Subscriptions } from "./Subscriptions.ts"
 /** Tells clients about blocks: headers first, then the script hashes that they follow. */
 
 export interface NotifierParts {
-  readonly chain: Pick<typeof Chain.Service, "subscription"> & {
+  readonly chain: {
     readonly tree: Pick<typeof Chain.Service["tree"], "tip">
+    /** Each element says that the tip may be another one. */
+    readonly subscription: Effect.Effect<Stream.Stream<unknown>, never, Scope.Scope>
   }
-  readonly names: Pick<typeof NameDb.Service, "commits">
+  /** The changes of names. */
+  readonly names: { readonly commits: Effect.Effect<Pick<CommitSignal, "count" | "touchedBehind">> }
   readonly headers: HeaderSource
   readonly histories: Histories
   readonly sessions: Iterable<Pick<ServedClient, "followsHeaders" | "notify">>

@@ -1,7 +1,7 @@
-import { firstOperationAt, heightOfOperation, type NameEntry, plain } from "../names/NameEntry.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { firstOperationAt, hashKey, heightOfOperation, type NameEntry, plain } from "../names/NameEntry.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import { parseNameScript } from "../protocol/nameOperation.ts"
+import { nameIndexHash, parseNameScript } from "../protocol/nameOperation.ts"
 import { decodeTransaction } from "../protocol/transaction.ts"
 import { type Database, guarded, openDatabase } from "../storage/Database.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
@@ -60,6 +60,8 @@ export interface WindowOperation {
 /** An operation to store, with the branch of its transaction: empty unless proofs are kept. */
 export interface NewOperation extends WindowOperation {
   readonly branch: Bytes
+  /** The first bytes (`hashKey`) of its script hash (`nameIndexHash`) and its txid, if proofs are kept. */
+  readonly keys: { readonly script: Bytes; readonly txid: Bytes } | undefined
 }
 
 /** The signatures on a name since its last valid registration in the window. */
@@ -96,8 +98,8 @@ export interface WindowChanges {
 }
 
 const insertSql = (rows: number): string =>
-  `INSERT INTO operations (place, name, first, link, vout, tx, branch) VALUES ${
-    repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?, ?)`, rows)
+  `INSERT INTO operations (place, name, first, link, vout, tx, branch, script, txid) VALUES ${
+    repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?, ?, ?, ?)`, rows)
   }`
 
 /** The number of removals, and of unchecked operations; `undefined` if these must be counted. */
@@ -107,8 +109,8 @@ interface Tally {
 }
 
 const changesOf = (database: Database, statements: WindowStatements, tally: Tally): WindowChanges => {
-  const insert = rowWriter<NewOperation>(database, insertSql, ({ branch, first, id, name, tx, vout }, into) => {
-    into.push(turned(id), name, first ? 1 : 0, vout, tx, branch)
+  const insert = rowWriter<NewOperation>(database, insertSql, ({ branch, first, id, keys, name, tx, vout }, into) => {
+    into.push(turned(id), name, first ? 1 : 0, vout, tx, branch, keys?.script ?? null, keys?.txid ?? null)
   })
   const removed = (): void => {
     tally.removals++
@@ -313,6 +315,20 @@ export class WindowFile {
     const [from, to] = [firstOperationAt(height), firstOperationAt(height + 1)]
     const rows = this.reading(({ provenBetween }) => provenBetween.all(turned(from), turned(to)))
     return this.decoded(() => rows.map((row) => provenRow(row, recordOf(row))))
+  }
+
+  /** The newest operations on the name of a script hash (`nameIndexHash`), the newest first. */
+  ofScript(hash: Bytes, limit: number): ReadonlyArray<NameEntry> {
+    const rows = this.reading(({ ofScript }) => ofScript.all(hashKey(hash), limit))
+    // All rows of one name are equal here, and most hashes have one name.
+    return this.decoded(() => rows.filter(({ name }) => equal(nameIndexHash(name), hash)).map(recordOf))
+  }
+
+  /** The operation in a transaction with its branch. */
+  ofTxid(txid: Bytes): WindowProofRow | undefined {
+    const rows = this.reading(({ ofTxid }) => ofTxid.all(hashKey(txid)))
+    return this.decoded(() => rows.map((row) => provenRow(row, recordOf(row))))
+      .find(({ record }) => equal(record.txid, txid))
   }
 
   /** The heads from a height on, up to the first that is not kept. */

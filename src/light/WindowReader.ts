@@ -51,6 +51,16 @@ export interface WindowProofs {
   ) => Effect.Effect<NameEvidence, NamesIncomplete | ProofUnavailable | StorageFailure>
   /** The operations of a block with their branches, in chain order. */
   readonly at: (height: Height) => Effect.Effect<ReadonlyArray<WindowProofRow>, StorageFailure>
+  /**
+   * The newest operations on the name of a script hash (`nameIndexHash`), the newest first. Fails while the window is not
+   * up to date.
+   */
+  readonly ofScript: (
+    hash: Bytes,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<NameEntry>, NamesIncomplete | StorageFailure>
+  /** The operation in a transaction (wire order); `undefined` if the window has none. */
+  readonly ofTxid: (txid: Bytes) => Effect.Effect<WindowProofRow | undefined, StorageFailure>
   /** The headers with their merged-mining proofs from a height on, as far as the window has them. */
   readonly heads: (from: Height, limit: number) => Effect.Effect<ReadonlyArray<WindowHead>, StorageFailure>
 }
@@ -138,6 +148,13 @@ export const makeWindowReader = ({ chain, ends, file, isCurrent, pool }: WindowR
           return "_tag" in found ? yield* found : found
         }),
       at: (height) => ends(attempt(() => file.provenAt(height))),
+      ofScript: (hash, limit) =>
+        Effect.suspend((): Effect.Effect<ReadonlyArray<NameEntry>, NamesIncomplete | StorageFailure> =>
+          file.keepsProofs && isCurrent()
+            ? ends(attempt(() => file.ofScript(hash, limit)))
+            : new NamesIncomplete()
+        ),
+      ofTxid: (txid) => ends(attempt(() => file.ofTxid(txid))),
       heads: (from, limit) => ends(attempt(() => file.heads(from, limit)))
     }
   }

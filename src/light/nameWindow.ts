@@ -1,9 +1,10 @@
 import { nameEffects } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
-import { firstOperationAt } from "../names/NameEntry.ts"
+import { firstOperationAt, hashKey } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
 import { EMPTY } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
+import { nameIndexHash } from "../protocol/nameOperation.ts"
 import type { NewOperation } from "./WindowFile.ts"
 import { keptEvidence, type KeptHead } from "./windowProofs.ts"
 
@@ -32,7 +33,8 @@ export const keptOf = ({ block, height, params, proofs = false }: WindowBlock): 
     first: operation.op === "name_firstupdate",
     tx: transaction.bytes,
     vout,
-    branch: evidence?.branchOf(transaction) ?? EMPTY
+    branch: evidence?.branchOf(transaction) ?? EMPTY,
+    keys: proofs ? { script: hashKey(nameIndexHash(name)), txid: hashKey(transaction.txid).slice() } : undefined
   })).reverse()
   return { operations, heads: evidence === undefined ? [] : [evidence.head] }
 }

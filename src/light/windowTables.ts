@@ -32,7 +32,14 @@ export const WINDOW_MIGRATIONS = [
    CREATE INDEX unchecked_operations ON operations (place) WHERE link = ${Link.UNCHECKED};`,
   // What proofs need, with -nameproofs (windowProofs.ts). A head is at the place of its block's first operation.
   `ALTER TABLE operations ADD COLUMN branch BLOB;
-   CREATE TABLE heads (place INTEGER PRIMARY KEY, head BLOB NOT NULL, coinbase BLOB NOT NULL) STRICT;`
+   CREATE TABLE heads (place INTEGER PRIMARY KEY, head BLOB NOT NULL, coinbase BLOB NOT NULL) STRICT;`,
+  // With -nameproofs, too: the first 8 bytes of the script hash by which Electrum clients find the name, and of the
+  // transaction's hash. A window that keeps proofs without them is filled again.
+  `ALTER TABLE operations ADD COLUMN script BLOB;
+   ALTER TABLE operations ADD COLUMN txid BLOB;
+   CREATE INDEX operations_by_script ON operations (script) WHERE script IS NOT NULL;
+   CREATE INDEX operations_by_txid ON operations (txid) WHERE txid IS NOT NULL;
+   DELETE FROM heads;`
 ]
 
 interface StateRow {
@@ -122,6 +129,12 @@ export const prepareWindow = (database: Database) => {
     ),
     provenBetween: statement<[number, number], ProvenRow>(
       `SELECT ${OPERATION}, branch FROM operations WHERE place <= ? AND place > ? ORDER BY place DESC`
+    ),
+    ofScript: statement<[Bytes, number], WindowRow>(
+      `SELECT ${OPERATION} FROM operations WHERE script = ? ORDER BY place LIMIT ?`
+    ),
+    ofTxid: statement<[Bytes], ProvenRow>(
+      `SELECT ${OPERATION}, branch FROM operations WHERE txid = ? ORDER BY place`
     ),
     putHead: statement<[number, Bytes, Bytes], never>(
       "INSERT OR REPLACE INTO heads (place, head, coinbase) VALUES (?, ?, ?)"

@@ -1,6 +1,6 @@
 import type { Database } from "./Database.ts"
 
-export type RowCell = Uint8Array | number
+export type RowCell = Uint8Array | number | null
 
 /** Per statement. More save little; fewer cost up to twice the time. */
 const ROWS = 64

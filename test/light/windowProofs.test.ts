@@ -157,7 +157,9 @@ describe("a window that keeps proofs", () => {
       fill(window, blocks.slice(1))
       window.file.close()
       const older = new Database(join(directory, "names-window.db"))
-      older.exec("ALTER TABLE operations DROP COLUMN branch; DROP TABLE heads; PRAGMA user_version = 3")
+      older.exec(`DROP INDEX operations_by_script; DROP INDEX operations_by_txid; DROP TABLE heads;
+        ALTER TABLE operations DROP COLUMN script; ALTER TABLE operations DROP COLUMN txid;
+        ALTER TABLE operations DROP COLUMN branch; PRAGMA user_version = 3`)
       older.close()
       const { chain, file } = openWindow(directory, false)
       assert.strictEqual(chain.height, blocks.length - 1)

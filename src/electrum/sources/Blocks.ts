@@ -45,7 +45,7 @@ const CACHE_HIT = 0.1
 export const readCost = (transactions: number): number => 0.25 + transactions * 0.0001
 export const branchCost = (transactions: number): number => transactions / 2_500
 
-const notInBlock = (txid: Bytes, height: number): ElectrumError =>
+export const notInBlock = (txid: Bytes, height: number): ElectrumError =>
   badRequest(`tx ${displayHash(txid)} not in block at height ${withCommas(height)}`)
 
 export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">): Blocks => {

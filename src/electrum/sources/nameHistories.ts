@@ -18,7 +18,30 @@ export interface NameHistoryParts {
 
 const NOTHING = { confirmed: 0, unconfirmed: 0 }
 
-const tooLarge = (): ElectrumError => new ElectrumError({ code: CODE.historyTooLong, message: "history too large" })
+export const tooLarge = (): ElectrumError =>
+  new ElectrumError({ code: CODE.historyTooLong, message: "history too large" })
+
+/** The operations on the name of a script hash, oldest first; none for any other hash. */
+export type OperationsOf = (key: ScriptKey) => Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError>
+
+/** Histories in which each transaction is an operation. */
+export const historiesOf = (
+  operations: OperationsOf,
+  chain: Pick<typeof Chain.Service, "params" | "tree">
+): Histories => ({
+  confirmed: operations,
+  // As in ElectrumX, clients hear of an operation when it is in a block.
+  unconfirmed: () => Effect.succeed([]),
+  unspent: (key) =>
+    Effect.map(operations(key), (all) => {
+      const last = all.at(-1)
+      // The coin of a name goes one block before the name expires.
+      if (last === undefined || isExpired(last, chain.tree.height(chain.tree.tip()) + 1, chain.params)) return []
+      return [{ txid: last.txid, vout: last.vout, height: last.height, value: last.amount }]
+    }),
+  // The amount belongs to the owner's address.
+  balance: (key) => Effect.as(operations(key), NOTHING)
+})
 
 export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): Histories => {
   /** All operations on the name of a script hash; none for any other hash. */
@@ -38,18 +61,5 @@ export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): 
     })
   }
 
-  return {
-    confirmed: operations,
-    // As in ElectrumX, clients hear of an operation when it is in a block.
-    unconfirmed: () => Effect.succeed([]),
-    unspent: (key) =>
-      Effect.map(operations(key), (all) => {
-        const last = all.at(-1)
-        // The coin of a name goes one block before the name expires.
-        if (last === undefined || isExpired(last, chain.tree.height(chain.tree.tip()) + 1, chain.params)) return []
-        return [{ txid: last.txid, vout: last.vout, height: last.height, value: last.amount }]
-      }),
-    // The amount belongs to the owner's address.
-    balance: (key) => Effect.as(operations(key), NOTHING)
-  }
+  return historiesOf(operations, chain)
 }

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { SyncReport } from "../light/syncReport.ts"
-import { type NamesIncomplete, type ProofUnavailable, unprovable, unprovableOf } from "../names/errors.ts"
+import { type NamesIncomplete, ProofUnavailable, unprovable } from "../names/errors.ts"
 import { type NameAbsence, readNameDocument, type WantedEvidence } from "../names/nameEvidence.ts"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { NAME_PROOF_METHOD } from "../rpc/contract/names/proof.ts"
@@ -76,8 +76,8 @@ export const askForProof = (
       : document
   }).pipe(
     Effect.catchTag("RpcFailure", (failure): Effect.Effect<never, ProveFailure> => {
-      const { code, message } = failure
+      const { code, message, reason } = failure
       if (code === RPC_CODE.methodNotFound) return new DaemonRefused({ code, reason: OLDER })
-      return (code === RPC_CODE.misc ? unprovableOf(message) : undefined) ?? Effect.fail(refused(failure))
+      return reason === "proof-unavailable" ? new ProofUnavailable({ reason: message }) : Effect.fail(refused(failure))
     })
   )

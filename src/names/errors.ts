@@ -109,24 +109,13 @@ const UNPROVABLE = {
 
 /** The node knows the name, but does not store what a proof needs. */
 export class ProofUnavailable extends Schema.TaggedError<ProofUnavailable>()("ProofUnavailable", {
-  /** Of the operation that cannot be proven. */
-  height: Schema.Int,
+  /** With the height of the operation that cannot be proven, and the remedy. */
   reason: Schema.String
 }, lasting(409)) {
   override get message(): string {
-    return `the operation at height ${this.height} cannot be proven: ${this.reason}`
+    return this.reason
   }
 }
 
 export const unprovable = (height: Height, why: keyof typeof UNPROVABLE): ProofUnavailable =>
-  new ProofUnavailable({ height, reason: UNPROVABLE[why] })
-
-const MESSAGE = /^the operation at height (\d{1,9}) cannot be proven: (.{1,1000})$/
-
-/** The failure with this message. */
-export const unprovableOf = (message: string): ProofUnavailable | undefined => {
-  const [, height, reason] = MESSAGE.exec(message) ?? []
-  return height === undefined || reason === undefined
-    ? undefined
-    : new ProofUnavailable({ height: Number(height), reason })
-}
+  new ProofUnavailable({ reason: `the operation at height ${height} cannot be proven: ${UNPROVABLE[why]}` })

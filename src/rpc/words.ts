@@ -61,6 +61,7 @@ const REASONS: Readonly<Record<RpcReason, ProblemWords>> = {
     command: "Set -fallbackfee, or wait."
   },
   "no-private-keys": { what: "The wallet is watch-only and has no private keys." },
+  "proof-unavailable": { what: "The node does not store what a proof of this name needs." },
   "renewals-only": { what: "The wallet is unlocked for renewals only.", next: "Enter its passphrase." },
   "too-small": { what: "The amount is too small to send." }
 }

@@ -41,8 +41,8 @@ describe("NameClient.proveName", () => {
       const failure = (answer: Parameters<typeof proving>[0]) =>
         Effect.flatMap(proving(answer), ({ client: names }) => Effect.flip(names.proveName(NAME)))
       const message = "the operation at height 690 cannot be proven: its block was pruned. Ask another node"
-      const pruned = yield* failure(() => ({ code: -1, message }))
-      assert.deepInclude(pruned, { _tag: "ProofUnavailable", height: 690, message })
+      const pruned = yield* failure(() => ({ code: -1, message, data: { reason: "proof-unavailable" } }))
+      assert.deepInclude(pruned, { _tag: "ProofUnavailable", message })
       assert.include((yield* failure(() => ({ code: -32601, message: "Method not found" }))).message, "older version")
       assert.include((yield* failure(() => ({ result: { ...PROOF, svcd: "other" } }))).message, "proof is invalid")
       const { asOf, name, network } = PROOF

@@ -20,7 +20,7 @@ describe("docs/layers.md", () => {
     const rows = Array.from(PAGE.matchAll(/^\| `(\w+)` \| [^|]+ \| [^|]+ \|$/gm), ([, name = ""]) => name)
     assert.deepStrictEqual(
       [...new Set(rows)].toSorted(),
-      [...fieldsOf("Node", "RpcServer", "Metrics", "DnsServer").keys()].toSorted()
+      [...fieldsOf("Node", "RpcServer", "Metrics", "DnsServer", "ElectrumServer").keys()].toSorted()
     )
   })
 

@@ -11,7 +11,7 @@ import { ANY_RESULT } from "./anyResult.ts"
 /** The answer to one call: a result, an error, or something that is not a reply at all. */
 export type Reply =
   | { readonly result: unknown }
-  | { readonly code: number; readonly message: string }
+  | { readonly code: number; readonly message: string; readonly data?: { readonly reason: string } }
   | { readonly status: number; readonly body?: string }
   /** The connection ends without an answer. */
   | "hang up"

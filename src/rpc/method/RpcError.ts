@@ -62,6 +62,7 @@ export const RPC_REASONS = [
   "name-unknown",
   "no-fee-estimate",
   "no-private-keys",
+  "proof-unavailable",
   "renewals-only",
   "too-small"
 ] as const
@@ -92,7 +93,7 @@ export class RpcError extends Data.TaggedError("RpcError")<RpcErrorFields> {
     make(RPC_CODE.internalError, message, reason)
 
   /** A usage text, a disabled feature, or an error without its own code. */
-  static readonly misc = (message: string) => make(RPC_CODE.misc, message)
+  static readonly misc = (message: string, reason?: RpcReason) => make(RPC_CODE.misc, message, reason)
   static readonly type = (message: string) => make(RPC_CODE.type, message)
   static readonly wallet = (message: string, reason?: RpcReason) => make(RPC_CODE.wallet, message, reason)
   static readonly invalidAddressOrKey = (message: string) => make(RPC_CODE.invalidAddressOrKey, message)

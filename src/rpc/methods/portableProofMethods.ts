@@ -49,7 +49,7 @@ export const portableProofMethods: Effect.Effect<
   const { refuse } = nameProofs(yield* SyncReporter)
 
   const refused = (failure: ProofFailed): Effect.Effect<never, RpcError> =>
-    failure._tag === "ProofUnavailable" ? RpcError.misc(failure.message) : refuse(failure)
+    failure._tag === "ProofUnavailable" ? RpcError.misc(failure.message, "proof-unavailable") : refuse(failure)
 
   const name_proof = method(
     NAME_PROOF_METHOD,

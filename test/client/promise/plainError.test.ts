@@ -27,7 +27,7 @@ const FAILURES: { readonly [E in effect.SvcdError as E["_tag"]]: E } = {
   NameUnavailable: new effect.NameUnavailable({ ...REQUESTED, reason: "taken" }),
   NotSynced: new effect.NotSynced({ height: 7, reason: "old", phase: "blocks", percent: 1, secondsLeft: 2 }),
   OperationRejected: new effect.OperationRejected({ reason: "dust" }),
-  ProofUnavailable: new effect.ProofUnavailable({ height: 7, reason: "its block was pruned" }),
+  ProofUnavailable: new effect.ProofUnavailable({ reason: "its block was pruned" }),
   RegistrationFailed: new effect.RegistrationFailed({ ...REQUESTED, reason: "another was first" }),
   StorageCorrupted: new effect.StorageCorrupted({ file: "names.db", found: "zeros", remedy: "Delete it." }),
   StorageUnavailable: new effect.StorageUnavailable({ file: "names.db", doing: "writing", reason: "ENOSPC" }),

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { replaceEventLoop } from "../../../src/base/turns.ts"
 import { BlockUnavailable } from "../../../src/chain/errors.ts"
 import { evidenceInChain } from "../../../src/names/chainEvidence.ts"
+import { unprovable } from "../../../src/names/errors.ts"
 import { Block } from "../../../src/protocol/block.ts"
 import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { isFailure, type NameProof, parseNameProof } from "../../../src/verify/nameProof.ts"
@@ -151,7 +152,7 @@ layer(methodNode())("portable proofs", (it) => {
       const found = yield* evidenceInChain({ chain: without(earlier.height), names }, name, wanted)
       assert.deepStrictEqual(found, { ...whole, operations: [newest] })
       const failure = yield* Effect.flip(evidenceInChain({ chain: without(newest.height), names }, name, wanted))
-      assert.deepInclude(failure, { _tag: "ProofUnavailable", height: newest.height })
+      assert.deepInclude(failure, { _tag: "ProofUnavailable", message: unprovable(newest.height, "pruned").message })
     }))
 
   it.effect("give other work turns by the size of the blocks that they read", () =>

@@ -74,8 +74,8 @@ const chain: ReadonlyArray<PlantedBug> = [
   }),
   bug("told-before-stored", "followers learn of blocks that are not stored", {
     file: "chain/write/ChainWriter.ts",
-    find: "    const tellStored = flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))",
-    put: "    const tellStored = catchUp.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(flush))"
+    find: "whileTelling(flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(tellAll(false))))",
+    put: "whileTelling(tellAll(false).pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(flush)))"
   }),
   bug("lost-flight", "blocks asked of a peer that leaves are asked of no other peer", {
     file: "network/sync/BlockDownload.ts",
@@ -245,12 +245,12 @@ const reverted: ReadonlyArray<PlantedBug> = [
   }),
   past("orphaned-reward", "a payment that spends an orphaned block reward keeps its other coins", {
     file: "wallet/ledger/WalletIndex.ts",
-    find: "        for (const { key } of lost) ledger.report(key, { type: \"inactive\", abandoned: true })\n",
+    find: "        giveUp(ledger, lost)\n",
     put: ""
   }, {
     file: "wallet/payments/commit.ts",
-    find: "{ type: \"inactive\", abandoned: dependsOnLost(ledger, entry) }",
-    put: "{ type: \"inactive\", abandoned: false && dependsOnLost(ledger, entry) }"
+    find: "{ type: \"inactive\", abandoned: lost, lost }",
+    put: "{ type: \"inactive\", abandoned: false && lost, lost: false && lost }"
   }),
   past("displaced-payment", "a payment that the mempool has another one for keeps its coins", {
     file: "wallet/ledger/LedgerEntry.ts",

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { CertificateUnusable } from "../../base/givenCertificate.ts"
 import type { BindFailed } from "../../base/listening.ts"
 import type { Budget } from "../../base/MemoryBudget.ts"
 import * as NodeClock from "../../base/NodeClock.ts"
@@ -112,5 +113,19 @@ export const openFailure = (failure: PartFailure): EmbeddedOpenFailure => {
       return new InvalidConfig({ field: "listen", reason: failure.message })
     default:
       return failure
+  }
+}
+
+/** The same for a server with a certificate. */
+export const serverFailure = (
+  failure: CertificateUnusable | PartFailure
+): BindFailed | EmbeddedOpenFailure => {
+  switch (failure._tag) {
+    case "BindFailed":
+      return failure
+    case "CertificateUnusable":
+      return new InvalidConfig({ field: "certificate", reason: failure.message })
+    default:
+      return openFailure(failure)
   }
 }

@@ -3,12 +3,12 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { BindFailed } from "../../base/listening.ts"
-import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
+import type { EmbeddedOpenFailure } from "../../client/errors.ts"
 import { servesDns } from "../../config/dnsSettings.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { Dns } from "../../dns/Dns.ts"
-import { inNode, type NodeBase, openFailure } from "./base.ts"
+import { inNode, type NodeBase, serverFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import type { ProvidedByNameDb } from "./names.ts"
 import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
@@ -35,16 +35,7 @@ const layerOf = (options: DnsServerOptions) =>
     loaded
   )).pipe(
     inNode,
-    Layer.mapError((failure) => {
-      switch (failure._tag) {
-        case "BindFailed":
-          return failure
-        case "CertificateUnusable":
-          return new InvalidConfig({ field: "certificate", reason: failure.message })
-        default:
-          return openFailure(failure)
-      }
-    })
+    Layer.mapError(serverFailure)
   )
 
 const listening = (options: DnsServerOptions): DnsServerOptions => {

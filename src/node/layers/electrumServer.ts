@@ -3,13 +3,13 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { BindFailed } from "../../base/listening.ts"
-import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
+import type { EmbeddedOpenFailure } from "../../client/errors.ts"
 import { servesElectrum } from "../../config/electrumSettings.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { ElectrumServer } from "../../electrum/ElectrumServer.ts"
 import type { Dispatch } from "../../rpc/Dispatch.ts"
-import { inNode, type NodeBase, openFailure } from "./base.ts"
+import { inNode, type NodeBase, serverFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
@@ -51,16 +51,7 @@ const layerOf = (options: ElectrumServerOptions) =>
     loaded
   )).pipe(
     inNode,
-    Layer.mapError((failure) => {
-      switch (failure._tag) {
-        case "BindFailed":
-          return failure
-        case "CertificateUnusable":
-          return new InvalidConfig({ field: "certificate", reason: failure.message })
-        default:
-          return openFailure(failure)
-      }
-    })
+    Layer.mapError(serverFailure)
   )
 
 /** The names of a node for Electrum clients. */

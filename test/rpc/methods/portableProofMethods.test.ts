@@ -152,7 +152,7 @@ layer(methodNode())("portable proofs", (it) => {
       const found = yield* evidenceInChain({ chain: without(earlier.height), names }, name, wanted)
       assert.deepStrictEqual(found, { ...whole, operations: [newest] })
       const failure = yield* Effect.flip(evidenceInChain({ chain: without(newest.height), names }, name, wanted))
-      assert.deepInclude(failure, { _tag: "ProofUnavailable", message: unprovable(newest.height, "pruned").message })
+      assert.deepInclude(failure, { _tag: "ProofUnavailable", message: unprovable(newest.height, "missing").message })
     }))
 
   it.effect("give other work turns by the size of the blocks that they read", () =>

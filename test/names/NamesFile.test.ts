@@ -214,7 +214,7 @@ describe("a file that is damaged", () => {
       yield* withRaw(filename, (database) => {
         database.unsafeMode().exec(
           `PRAGMA writable_schema = ON;
-           UPDATE sqlite_master SET sql = replace(replace(sql, ' STRICT', ''), ' NOT NULL', '')`
+           UPDATE sqlite_master SET sql = replace(replace(sql, ' STRICT', ''), ' NOT NULL', '') WHERE type = 'table'`
         )
       })
       yield* withRaw(filename, (database) => database.exec(spoil))

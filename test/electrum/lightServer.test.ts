@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
-import { afterAll, beforeAll } from "vitest"
+import { Effect, Layer, Logger, Stream } from "effect"
 import { makeElectrumServer } from "../../src/electrum/ElectrumServer.ts"
 import { scriptKey } from "../../src/electrum/protocol/status.ts"
 import { windowSources } from "../../src/electrum/sources/windowSources.ts"
@@ -12,27 +11,19 @@ import { displayHash } from "../../src/protocol/bytes.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { ServedBlocks } from "../network/sync/fakePeers.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
-import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
 import { following, lightLayer, type LightService, nextBlock, until, updated } from "../support/lightNode.ts"
 import { speaking } from "./client.ts"
-import { historyOf, onNode, shownScriptHash, tcpPort } from "./servedNode.ts"
+import { filledDirectory, historyOf, onNode, shownScriptHash, tcpPort } from "./servedNode.ts"
 
 /** A light node and a full one on the same chain, as their clients see them. */
 
 const HEIGHT = 180
 
-const scope = Effect.runSync(Scope.make())
-let filled = ""
+const filled = filledDirectory(HEIGHT)
 
-beforeAll(async () => {
-  filled = await Effect.runPromise(Effect.provideService(temporaryDirectory, Scope.Scope, scope))
-  await Effect.runPromise(fillDirectory(filled, HEIGHT))
-}, 60_000)
-
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const served = onNode(() => filled)
+const served = onNode(filled)
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(0, HEIGHT + 1)
 

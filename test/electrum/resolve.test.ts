@@ -1,22 +1,20 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { afterAll, beforeAll } from "vitest"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { resolve } from "../../src/verify/resolve.ts"
-import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
 import { settingsOf } from "../support/nameProofs.ts"
-import { onNode, tcpPort } from "./servedNode.ts"
+import { filledDirectory, onNode, tcpPort } from "./servedNode.ts"
 
 /** Names that a browser resolves over the server of a node, with sockets of TCP in place of those of a browser. */
 
 const HEIGHT = 600
 
-const scope = Effect.runSync(Scope.make())
-let filled = ""
+const filled = filledDirectory(HEIGHT)
 
 const own = globalThis.WebSocket
 
@@ -57,19 +55,12 @@ class LineSocket {
   }
 }
 
-beforeAll(async () => {
-  filled = await Effect.runPromise(Effect.provideService(temporaryDirectory, Scope.Scope, scope))
-  await Effect.runPromise(fillDirectory(filled, HEIGHT))
-  Object.assign(globalThis, { WebSocket: LineSocket })
-}, 60_000)
+beforeAll(() => void Object.assign(globalThis, { WebSocket: LineSocket }))
 
-afterAll(() => {
-  Object.assign(globalThis, { WebSocket: own })
-  return Effect.runPromise(Scope.close(scope, Exit.void))
-})
+afterAll(() => void Object.assign(globalThis, { WebSocket: own }))
 
 it.scopedLive("a node proves its names to a browser", () =>
-  onNode(() => filled)(Effect.gen(function*() {
+  onNode(filled)(Effect.gen(function*() {
     const servers = [`ws://127.0.0.1:${yield* tcpPort}`]
     const options = { servers, agree: 1, network: "regtest", now: namedChain.now, timeout: 20_000 } as const
     const names = livingNames.filter((name) => /^d\/[a-z0-9]+$/.test(Buffer.from(name).toString("latin1"))).slice(0, 8)

@@ -1,9 +1,10 @@
-import { Effect, Layer, Logger, type Scope } from "effect"
+import { Effect, Exit, Layer, Logger, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
 import { ElectrumServer, type ElectrumServerOptions, Node, RpcServer } from "../../src/node.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
-import { copyOf } from "../support/embedded.ts"
+import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
 import type { TestClient } from "./client.ts"
 
 /** A whole node on a chain of the fixtures, with the server in front. */
@@ -21,6 +22,18 @@ const nodeIn = (dataDir: string, options: ElectrumServerOptions) =>
   )
 
 type ServedNode = Layer.Layer.Success<ReturnType<typeof nodeIn>>
+
+/** The data directory of a node with the chain up to a height, for all tests of a file. */
+export const filledDirectory = (height: number): () => string => {
+  const scope = Effect.runSync(Scope.make())
+  let filled = ""
+  beforeAll(async () => {
+    filled = await Effect.runPromise(Effect.provideService(temporaryDirectory, Scope.Scope, scope))
+    await Effect.runPromise(fillDirectory(filled, height))
+  }, 60_000)
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return () => filled
+}
 
 /** Runs a test on a copy of a data directory. */
 export const onNode =

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope, Stream } from "effect"
-import { afterAll, beforeAll } from "vitest"
+import { Effect, Stream } from "effect"
 import { Chain } from "../../src/chain/Chain.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
@@ -8,24 +7,15 @@ import { NameDb } from "../../src/names/NameDb.ts"
 import { encodeBlockHeader } from "../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
-import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
 import { connectTo, speaking } from "./client.ts"
-import { historyOf, onNode, provenRoot, shownScriptHash, tcpPort } from "./servedNode.ts"
+import { filledDirectory, historyOf, onNode, provenRoot, shownScriptHash, tcpPort } from "./servedNode.ts"
 
 const HEIGHT = 180
 
-const scope = Effect.runSync(Scope.make())
-let filled = ""
+const filled = filledDirectory(HEIGHT)
 
-beforeAll(async () => {
-  filled = await Effect.runPromise(Effect.provideService(temporaryDirectory, Scope.Scope, scope))
-  await Effect.runPromise(fillDirectory(filled, HEIGHT))
-}, 60_000)
-
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const served = onNode(() => filled)
+const served = onNode(filled)
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat.gz")
 

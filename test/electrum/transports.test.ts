@@ -1,33 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Logger, Scope } from "effect"
+import { Effect, Logger } from "effect"
 import { X509Certificate } from "node:crypto"
 import { existsSync, readFileSync, statSync, unlinkSync } from "node:fs"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { connect } from "node:tls"
-import { afterAll, beforeAll } from "vitest"
 import { WebSocket } from "ws"
 import { DataDirectory } from "../../src/config/DataDirectory.ts"
 import { electrumCertificate } from "../../src/electrum/serve/ownCertificate.ts"
 import { makeSelfSigned } from "../../src/electrum/serve/selfSigned.ts"
 import { ElectrumServer } from "../../src/node.ts"
-import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
 import { clientOver, connectTo, speaking } from "./client.ts"
-import { onNode } from "./servedNode.ts"
+import { filledDirectory, onNode } from "./servedNode.ts"
 
-const scope = Effect.runSync(Scope.make())
-let filled = ""
-
-beforeAll(async () => {
-  filled = await Effect.runPromise(Effect.provideService(temporaryDirectory, Scope.Scope, scope))
-  await Effect.runPromise(fillDirectory(filled, 5))
-}, 60_000)
-
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+const filled = filledDirectory(5)
 
 const ANYWHERE = ["127.0.0.1:0"]
-const served = onNode(() => filled, {
+const served = onNode(filled, {
   tls: ANYWHERE,
   webSocket: ANYWHERE,
   secureWebSocket: ANYWHERE,

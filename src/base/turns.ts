@@ -40,23 +40,20 @@ export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) 
   return Effect.sync(() => cancelTimer(timer))
 })
 
-/** Milliseconds of work between two pauses. */
-const PAUSE_AFTER_MS = 5
+/** Milliseconds of work between two turns of the event loop. */
+export const SLICE_MS = 5
 
 /** Gives sockets and timers a turn if work has lasted for some milliseconds. One for each piece of work. */
 export const pauses = (): Effect.Effect<void> => {
-  let end = monotonic() + PAUSE_AFTER_MS
+  let end = monotonic() + SLICE_MS
   return Effect.suspend(() =>
     monotonic() < end
       ? Effect.void
       : Effect.map(turnOfEventLoop, () => {
-        end = monotonic() + PAUSE_AFTER_MS
+        end = monotonic() + SLICE_MS
       })
   )
 }
-
-/** Milliseconds of work of the chain between two turns of the event loop. */
-const SLICE_MS = 5
 
 let since: number | undefined
 

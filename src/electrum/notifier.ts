@@ -91,7 +91,7 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
     const notify = Effect.gen(function*() {
       const started = monotonic()
       const before = { told, seen }
-      // A header that cannot be read now is told in a later pass.
+      // If the header cannot be read now, a later pass tells it.
       if (told !== tree.tip()) yield* Effect.ignore(notifyTip)
       const touched = commits.touchedBehind(seen)
       seen = commits.count

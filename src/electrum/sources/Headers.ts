@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { monotonic } from "../../base/clock.ts"
-import { turnOfEventLoop } from "../../base/turns.ts"
+import { SLICE_MS, turnOfEventLoop } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { encodeBlockHeader } from "../../protocol/block.ts"
@@ -35,10 +35,7 @@ export interface HeaderRange {
   readonly room: number
 }
 
-/** Milliseconds of work between turns of the event loop. */
-const SLICE = 5
-
-/** HeaderSource read from the disk at a time. */
+/** Headers read from the disk at a time. */
 const PIECE = 32
 
 export const outOfRange = (height: number): ElectrumError => badRequest(`height ${withCommas(height)} out of range`)
@@ -82,7 +79,7 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
   const built = (length: number): Effect.Effect<void> =>
     Effect.gen(function*() {
       for (;;) {
-        const end = monotonic() + SLICE
+        const end = monotonic() + SLICE_MS
         do {
           if (!merkle.extend(length)) return
         } while (monotonic() < end)

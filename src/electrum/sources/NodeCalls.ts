@@ -23,7 +23,7 @@ export interface NodeCalls {
 
 const INTERNAL = -32_603
 
-/** Clients name none of these methods themselves. */
+/** Methods that the server calls; clients cannot choose others. */
 const CALLER = { wallet: undefined, peer: "electrum", remote: true }
 
 const LONGEST_CALL = "30 seconds"

@@ -62,7 +62,7 @@ export const orNotSynced = <A>(
 
 const OLDER = "the daemon has no proofs of names: it is not svcd, or it is an older version"
 
-/** A daemon's proof, or its word that there is no such name. Its form is checked, its content is for the reader to verify. */
+/** A daemon's proof, or its statement that the name does not exist. Checks the form; the reader verifies the content. */
 export const askForProof = (
   rpc: DaemonRpc,
   name: Bytes,

@@ -13,7 +13,7 @@ export interface ValueRecords extends AnsweredHost {
   readonly missing: ReadonlyArray<string>
 }
 
-/** The host or type is not one: what it has to do. */
+/** The host or the type is invalid: what to do about it. */
 export interface RecordsFault {
   readonly failed: string
 }

@@ -139,7 +139,7 @@ interface Subject {
   readonly name: Bytes
 }
 
-/** The document about a name: its proof, or the node's word that there is no such name. */
+/** The document about a name: its proof, or the node's statement that the name does not exist. */
 export const nameDocument = (
   { from, operations, since, tip }: NameEvidence,
   { name, network }: Subject
@@ -176,7 +176,7 @@ const decodeDenial = Schema.decodeUnknownEither(
 
 const decodeAbsence = Schema.decodeUnknownEither(Schema.parseJson(ABSENCE))
 
-/** Reads a node's JSON about a name: its proof, or its word that there is no such name. Checks the form, not the content. */
+/** Reads a node's JSON about a name: a proof, or a statement that the name does not exist. Checks the form, not the content. */
 export const readNameDocument = (json: string, name: Bytes): NameProof | NameAbsence | ProofFailure => {
   const document = Either.isRight(decodeDenial(json))
     ? Either.getOrElse(decodeAbsence(json), (): ProofFailure => ({ failed: `the ${NAME_ABSENCE} has another form` }))

@@ -108,7 +108,7 @@ export const make = (
         const blocks = untold.blocks.size
         return followers.tell({ recent: untold.blocks, more }).pipe(
           Effect.ensuring(Effect.sync(() => state.spent("follow", monotonic() - started))),
-          // What a failure or interruption left is told next time.
+          // After a failure or an interruption, the next call tells the same blocks again.
           Effect.map(() => {
             told = state.active.settledTip
             return untold.take(more)

@@ -255,7 +255,7 @@ export const CLI_COMMANDS = {
     words: "NAME",
     takes: [1, 1],
     description: "print a proof of a name's value, which anyone can verify without a chain",
-    details: "\"svcd-cli verify-proof\" and browsers verify it. The exit status is 1 if there is no such name.",
+    details: "\"svcd-cli verify-proof\" and browsers verify it. The exit status is 1 if the name does not exist.",
     options: {
       ...SHARED,
       headers: textOption({

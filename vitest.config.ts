@@ -20,6 +20,7 @@ const SLOW = [
   "chain/import/badImports.test.ts",
   "chain/import/importBlocks.test.ts",
   "chain/indexes/Indexes.test.ts",
+  "chain/indexes/ScriptIndex.test.ts",
   "chain/reorganisation.test.ts",
   "chain/repair/chainDamage.test.ts",
   "chain/repair/verifyChain.test.ts",

@@ -1,6 +1,7 @@
 // Imports a block file into a new data directory and prints the cost as JSON. One process a run, so that the memory of
 // one run is not the memory of another. Arguments: file, "checked" or "assumed", worker threads, the hash of the tip,
-// and the indexes to build, separated by commas (filters, spenders, coinStats, transactions, search).
+// and the indexes to build, separated by commas (filters, spenders, coinStats, scripts, transactions,
+// search).
 
 import SQLite from "better-sqlite3"
 import { Effect, Layer, Logger } from "effect"
@@ -49,7 +50,8 @@ const indexes = Layer.merge(
     params,
     filters: indexed.has("filters"),
     spenders: indexed.has("spenders"),
-    coinStats: indexed.has("coinStats")
+    coinStats: indexed.has("coinStats"),
+    scripts: indexed.has("scripts")
   }),
   indexed.has("transactions") ? TxIndex.layer(place) : TxIndex.layerOff
 )

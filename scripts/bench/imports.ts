@@ -77,7 +77,7 @@ export const benchImport = (): Promise<object> =>
     }
   })
 
-const INDEXES = ["search", "transactions", "filters", "spenders", "coinStats"] as const
+const INDEXES = ["search", "transactions", "filters", "spenders", "coinStats", "scripts"] as const
 
 /** Sets of indexes by the name of their figure: each alone, and all. */
 const INDEX_SETS = [...INDEXES.map((index) => [index, index] as const), ["all", INDEXES.join(",")] as const]

@@ -119,6 +119,7 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
     const others = [
       ["txindex", chain.txIndex],
       ["txospenderindex", chain.txoSpenderIndex],
+      ["electrumindex", chain.electrumIndex],
       ["reindex-chainstate", chain.reindexChainstate]
     ] as const
     for (const [name, isOn] of others) {
@@ -134,6 +135,9 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
       complain("loadsnapshot", `cannot be given with ${name}, which rebuilds the chain state from the stored blocks`)
     }
     if (chain.sync === "light") complain("loadsnapshot", "is for sync full: a light node keeps no coins")
+  }
+  if (chain.electrumIndex && chain.sync === "light") {
+    complain("electrumindex", "is for sync full: a light node keeps no blocks to index; set sync full, or leave it out")
   }
   issues.push(...peerContradictions(peers))
   for (const entry of peers.whitebind) {

@@ -182,6 +182,9 @@ export const OPTIONS = {
     txospenderindex: oneOption(Kind.onOffKind, "chain.txoSpenderIndex", {
       description: "keep an index of the transactions that spend outputs"
     }),
+    electrumindex: oneOption(Kind.onOffKind, "chain.electrumIndex", {
+      description: "keep an index of the history and coins of all addresses, for Electrum wallets and the explorer"
+    }),
     reindex: oneOption(Kind.onOffKind, "chain.reindex", {
       description: "rebuild the chain state, names and all indexes from the stored blocks",
       flagOnly: true

@@ -28,6 +28,7 @@ const DEFAULTS = {
     blockFilterIndex: "0",
     coinStatsIndex: false,
     txoSpenderIndex: false,
+    electrumIndex: false,
     pageSize: 4096,
     testActivationHeights: [],
     versionBits: [],

@@ -232,6 +232,11 @@ describe("decodeSettings", () => {
     [["-prune=-1"], "Prune cannot be configured with a negative value."],
     [["-prune=1", "-txindex"], "Prune mode is incompatible with -txindex."],
     [["-prune=550", "-txospenderindex"], "Prune mode is incompatible with -txospenderindex."],
+    [["-prune=550", "-electrumindex"], "Prune mode is incompatible with -electrumindex."],
+    [
+      ["-electrumindex", "-sync=light"],
+      "-electrumindex: is for sync full: a light node keeps no blocks to index; set sync full, or leave it out"
+    ],
     [
       ["-prune=1", "-reindex-chainstate"],
       "Prune mode is incompatible with -reindex-chainstate. Use full -reindex instead."

@@ -239,7 +239,8 @@ const make = (options: MethodNodeOptions) =>
           params: options.params ?? regtestParams,
           filters: true,
           spenders: true,
-          coinStats: true
+          coinStats: true,
+          scripts: true
         })
         : Indexes.layerNone,
       Publishers.layerSilent,

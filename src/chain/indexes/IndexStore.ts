@@ -40,8 +40,8 @@ export interface IndexPlace {
 export interface OpenIndex<S> {
   readonly follower: Follower & { readonly repair: Repair }
   readonly read: <A>(work: (store: S) => A) => Effect.Effect<A, StorageFailure>
-  /** Writes and moves the cursor in one transaction. */
-  readonly write: (to: Cursor, work: (store: S) => void) => Effect.Effect<void, StorageFailure>
+  /** Writes in one transaction, and moves the cursor in it if that is given. */
+  readonly write: (to: Cursor | undefined, work: (store: S) => void) => Effect.Effect<void, StorageFailure>
 }
 
 const REMEDY = "Stop the node, delete the file and start again: the index is rebuilt from the stored blocks"

@@ -9,6 +9,7 @@ import type { Follower } from "../write/Follower.ts"
 import { type CoinStatsIndex, openCoinStatsIndex } from "./CoinStatsIndex.ts"
 import { type FilterIndex, openFilterIndex } from "./FilterIndex.ts"
 import type { IndexPlace } from "./IndexStore.ts"
+import { openScriptIndex, type ScriptIndex } from "./ScriptIndex.ts"
 import { openSpenderIndex, type SpenderIndex } from "./SpenderIndex.ts"
 
 /** The optional indexes that the operator enabled; the others are `undefined`. They follow the chain. */
@@ -16,6 +17,7 @@ export class Indexes extends Context.Tag("svcd/Indexes")<Indexes, {
   readonly filters: FilterIndex | undefined
   readonly spenders: SpenderIndex | undefined
   readonly coinStats: CoinStatsIndex | undefined
+  readonly scripts: ScriptIndex | undefined
   readonly followers: ReadonlyArray<Follower>
 }>() {}
 
@@ -24,6 +26,7 @@ export interface IndexesOptions extends IndexPlace {
   readonly filters: boolean
   readonly spenders: boolean
   readonly coinStats: boolean
+  readonly scripts: boolean
 }
 
 const make = (
@@ -33,8 +36,9 @@ const make = (
     const filters = options.filters ? yield* openFilterIndex(options) : undefined
     const spenders = options.spenders ? yield* openSpenderIndex(options) : undefined
     const coinStats = options.coinStats ? yield* openCoinStatsIndex(options, options.params) : undefined
-    const followers = [coinStats, spenders, filters].flatMap((index) => index?.follower ?? [])
-    return { filters, spenders, coinStats, followers }
+    const scripts = options.scripts ? yield* openScriptIndex(options) : undefined
+    const followers = [coinStats, spenders, filters, scripts].flatMap((index) => index?.follower ?? [])
+    return { filters, spenders, coinStats, scripts, followers }
   })
 
 export const layer = (options: IndexesOptions): Layer.Layer<Indexes, StorageFailure, DataHealth> =>
@@ -44,5 +48,6 @@ export const layerNone: Layer.Layer<Indexes> = Layer.succeed(Indexes, {
   filters: undefined,
   spenders: undefined,
   coinStats: undefined,
+  scripts: undefined,
   followers: []
 })

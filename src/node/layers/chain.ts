@@ -155,7 +155,8 @@ const indexesOf = ({ chain }: Settings) =>
         params: paramsFor(chain),
         filters: chain.blockFilterIndex !== "0",
         spenders: chain.txoSpenderIndex,
-        coinStats: chain.coinStatsIndex
+        coinStats: chain.coinStatsIndex,
+        scripts: chain.electrumIndex
       })
     )
   }))

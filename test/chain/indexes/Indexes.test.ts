@@ -34,7 +34,8 @@ const layerIn = (directory: string) =>
     params: regtestParams,
     filters: true,
     spenders: true,
-    coinStats: true
+    coinStats: true,
+    scripts: true
   })
 
 const withIndexes = <A, E>(directory: string, use: (chain: TestChain, indexes: Service) => Effect.Effect<A, E>) =>

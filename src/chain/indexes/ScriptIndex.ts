@@ -1,0 +1,157 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turns.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import type { Database, Statement } from "../../storage/Database.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { repeated, rowWriter } from "../../storage/rowWriter.ts"
+import type { ConnectedBlock, Cursor, Follower } from "../write/Follower.ts"
+import { type HashRow, HashRows, prefixOf } from "./hashRows.ts"
+import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
+
+/** Heights up to the last block of the index. */
+export interface HeightsFound {
+  /** Ascending. Other blocks at these heights, and blocks without what was asked for, may be among them. */
+  readonly heights: ReadonlyArray<Height>
+  /** The last block of the index; `undefined` for an empty one. */
+  readonly at: Cursor | undefined
+}
+
+export interface HeightsWanted {
+  /** A script hash or a txid, as bytes. */
+  readonly hash: Bytes
+  /** Only blocks above this height. */
+  readonly above?: Height
+  /** The most heights. */
+  readonly limit: number
+}
+
+/**
+ * The blocks in which a script or a transaction occurs (`-electrumindex`): those that fund or spend outputs of a
+ * script, by its hash, and those of transactions, by their txid.
+ */
+export interface ScriptIndex {
+  readonly follower: Follower
+  readonly heights: (wanted: HeightsWanted) => Effect.Effect<HeightsFound, StorageFailure>
+  readonly at: Effect.Effect<Cursor | undefined, StorageFailure>
+}
+
+/**
+ * A B-tree with keys in random order writes a page for each row. So rows are stored by the part, one after the other:
+ * each is written in order, and readers look into all of them. Rows of blocks that left the chain stay.
+ */
+const TABLES = `CREATE TABLE places (
+  part INTEGER NOT NULL,
+  prefix INTEGER NOT NULL,
+  height INTEGER NOT NULL,
+  PRIMARY KEY (part, prefix, height)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE parts (part INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;`
+
+/** Rows of a part: 8 bytes each while they are in memory. The main chain has some twenty parts. */
+const PART_ROWS = 2_000_000
+
+interface PlaceRow extends HashRow {
+  readonly part: number
+}
+
+interface Part {
+  readonly part: number
+  readonly count: number
+}
+
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
+  return {
+    heights: statement<[number, Height, Height, number], { readonly height: Height }>(
+      `SELECT DISTINCT places.height FROM parts CROSS JOIN places
+       ON places.part = parts.part AND places.prefix = ? AND places.height > ? AND places.height <= ? LIMIT ?`
+    ),
+    cursor: statement<[], { readonly height: Height; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
+    insert: rowWriter<PlaceRow>(
+      database,
+      (rows) => `INSERT OR IGNORE INTO places (part, prefix, height) VALUES ${repeated("(?, ?, ?)", rows)}`,
+      ({ height, part, prefix }, cells) => cells.push(part, prefix, height)
+    ),
+    lastPart: statement<[], Part>("SELECT part, count FROM parts ORDER BY part DESC LIMIT 1"),
+    putPart: statement<[number, number], never>("INSERT OR REPLACE INTO parts (part, count) VALUES (?, ?)")
+  }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+/** The part for so many more rows, with its count after them. */
+const partFor = (store: Statements, more: number): Part => {
+  const { count, part } = store.lastPart.get() ?? { part: 0, count: 0 }
+  return count + more > PART_ROWS && count > 0 ? { part: part + 1, count: more } : { part, count: count + more }
+}
+
+const insertInto = (store: Statements, part: number, rows: ReadonlyArray<HashRow>): void =>
+  store.insert(rows.map(({ height, prefix }) => ({ part, prefix, height })))
+
+const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => {
+  const rows = new HashRows(blocks)
+  const { count, part } = partFor(store, rows.count)
+  for (const list of rows.inOrder()) insertInto(store, part, list)
+  store.putPart.run(part, count)
+}
+
+const DEFINITION: IndexDefinition<Statements> = {
+  name: "electrumindex",
+  file: "electrum.db",
+  what: "an index of scripts",
+  tables: TABLES,
+  prepare,
+  needsCoins: true,
+  apply: add,
+  // Rows of other blocks cost their readers a look.
+  rewind: () => {}
+}
+
+export const openScriptIndex = (place: IndexPlace) =>
+  Effect.map(openIndex(DEFINITION, place), ({ follower, read, write }): ScriptIndex => {
+    const held = new HashRows()
+
+    /** Stores the rows in slices, and only then moves the cursor: after a crash, blocks are added once more. */
+    const store = (last: Cursor): Effect.Effect<void, StorageFailure> =>
+      Effect.gen(function*() {
+        const { count, part } = yield* read((statements) => partFor(statements, held.count))
+        for (const rows of held.inOrder()) {
+          yield* write(undefined, (statements) => insertInto(statements, part, rows))
+          yield* turnOfEventLoop
+        }
+        yield* write(last, (statements) => statements.putPart.run(part, count))
+        held.clear()
+      })
+
+    const settle = Effect.suspend(() => {
+      const { count, last } = held
+      return last === undefined ? Effect.void : store(last).pipe(
+        Effect.uninterruptible,
+        Effect.withSpan("svcd.index.settle", { attributes: { index: DEFINITION.name, rows: count } })
+      )
+    })
+
+    const hold = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() => {
+        held.add(blocks)
+        return held.count < PART_ROWS ? Effect.void : settle
+      })
+
+    return {
+      follower: {
+        ...follower,
+        apply: (blocks) => Effect.zipRight(settle, follower.apply(blocks)),
+        rewind: (to) => Effect.zipRight(settle, follower.rewind(to)),
+        bulk: { hold, settle },
+        repair: { ...follower.repair, begin: Effect.zipRight(Effect.sync(() => held.clear()), follower.repair.begin) }
+      },
+      heights: ({ above = -1, hash, limit }) =>
+        read((statements) => {
+          const at = statements.cursor.get()
+          const found = at === undefined ? [] : statements.heights.all(prefixOf(hash), above, at.height, limit)
+          return { at, heights: found.map(({ height }) => height).toSorted((a, b) => a - b) }
+        }),
+      at: read((statements) => statements.cursor.get())
+    }
+  })

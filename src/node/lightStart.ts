@@ -244,7 +244,7 @@ const make = (settings: Settings) =>
   Effect.gen(function*() {
     const directory = yield* DataDirectory
     const role = yield* lightRole(settings)
-    if (existsSync(directory.file(DIFFERENT))) yield* (yield* DataHealth).notice(differenceNotice)
+    if (existsSync(directory.file(DIFFERENT))) yield* Effect.asVoid((yield* DataHealth).notice(differenceNotice))
     if (role === "none") return NO_LIGHT
     const own = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
     const lone = lightLayer(settings, directory.file(WINDOW))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, type Scope } from "effect"
+import { Effect, Exit, Layer, type Scope } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Follower } from "../../src/chain/write/Follower.ts"
@@ -54,8 +54,8 @@ const onNode = <A, E>(use: (node: LiveNode, log: SpanLog) => Effect.Effect<A, E>
 const onChain = <A, E>(use: (chain: TestChain, log: SpanLog) => Effect.Effect<A, E, Scope.Scope>) =>
   Effect.gen(function*() {
     const log = new SpanLog()
-    const layer = chainLayer(yield* temporaryDirectory)
-    yield* Effect.flatMap(testChain, (chain) => use(chain, log)).pipe(Effect.provide(layer), Effect.provide(log.layer))
+    const layer = Layer.provideMerge(chainLayer(yield* temporaryDirectory), log.layer)
+    yield* Effect.flatMap(testChain, (chain) => use(chain, log)).pipe(Effect.provide(layer))
   })
 
 describe("spans of the chain", () => {

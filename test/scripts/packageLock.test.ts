@@ -24,7 +24,7 @@ const lockedPackages = (file: string): ReadonlyArray<readonly [path: string, ent
  * Packages whose hash may be missing: compiled parts of development tools and of one optional speed-up, for platforms
  * other than the one that the lock was written on. Of any other package a missing hash is an error.
  */
-const OTHER_PLATFORMS = /^node_modules\/(?:@dprint|@rollup|@oxlint|@msgpackr-extract)\/[a-z0-9-]+$/
+const OTHER_PLATFORMS = /^node_modules\/(?:@dprint|@effect|@rollup|@oxlint|@msgpackr-extract|@typescript)\/[a-z0-9-]+$/
 
 const inTemporaryDirectory = (use: (directory: string) => void): void => {
   const directory = mkdtempSync(join(tmpdir(), "svcd-lock-"))
@@ -36,27 +36,31 @@ const inTemporaryDirectory = (use: (directory: string) => void): void => {
 }
 
 describe("package-lock.json", () => {
-  it("has the packages of every platform, so that npm ci accepts it everywhere", () => {
-    const { status, stderr } = completeLock(["--check"])
-    assert.strictEqual(stderr, "")
-    assert.strictEqual(status, 0)
-  })
+  for (const name of ["package-lock.json", "scripts/effect/package-lock.json"]) {
+    const file = join(ROOT, name)
 
-  it("does not contain the registry that packages came from", () => {
-    assert.notInclude(readFileSync(join(ROOT, "package-lock.json"), "utf8"), "\"resolved\"")
-  })
+    it(`${name} has the packages of every platform, so that npm ci accepts it everywhere`, () => {
+      const { status, stderr } = completeLock(["--check", file])
+      assert.strictEqual(stderr, "")
+      assert.strictEqual(status, 0)
+    })
 
-  it("pins every package by hash, but compiled ones for other platforms", () => {
-    for (const [path, { integrity, optional, os }] of lockedPackages(join(ROOT, "package-lock.json"))) {
-      if (integrity !== undefined) {
-        assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, path)
-        continue
+    it(`${name} does not contain the registry that packages came from`, () => {
+      assert.notInclude(readFileSync(file, "utf8"), "\"resolved\"")
+    })
+
+    it(`${name} pins every package by hash, but compiled ones for other platforms`, () => {
+      for (const [path, { integrity, optional, os }] of lockedPackages(file)) {
+        if (integrity !== undefined) {
+          assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, path)
+          continue
+        }
+        assert.match(path, OTHER_PLATFORMS)
+        assert.isTrue(optional, path)
+        assert.isNotEmpty(os, path)
       }
-      assert.match(path, OTHER_PLATFORMS)
-      assert.isTrue(optional, path)
-      assert.isNotEmpty(os, path)
-    }
-  })
+    })
+  }
 
   it("has what the library loads as dependencies of exact versions, but effect, which an application shares", () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))

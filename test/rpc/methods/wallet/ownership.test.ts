@@ -46,14 +46,13 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   Effect.gen(function*() {
     const { chain, names, pool, status } = yield* MethodNode
     const methods = (yield* Effect.provide(
-      Effect.provide(Effect.all([nameMethods, infoMethods, pendingMethods]), wholeAnswers),
-      servicesOf(chain)
+      Effect.all([nameMethods, infoMethods, pendingMethods]),
+      Layer.provideMerge(wholeAnswers, servicesOf(chain))
     )).flat()
     return { chain, names, pool, status, on: (wallet?: string) => callsOn(methods, wallet) }
   }).pipe(
     Effect.provideServiceEffect(NameDb, Effect.map(MethodNode, ({ names }) => names)),
     Effect.provideServiceEffect(SyncStatus, Effect.map(MethodNode, ({ status }) => status)),
-    Effect.provide(Layer.merge(DataHealth.layer, Layer.mock(Warnings, { current: Effect.succeed([]) }))),
     Effect.provideServiceEffect(
       Mempool,
       Effect.map(MethodNode, ({ pool }) => ({ ...pool, pending: () => [PENDING] }))
@@ -61,7 +60,9 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     Effect.provideServiceEffect(FeeEstimator, Effect.map(MethodNode, ({ fees }) => fees)),
     Effect.provideService(PeerManager, peerManager()),
     Effect.provideService(AnswerOptions, OPTIONS),
-    Effect.provide(ReadThread.layerAbsent),
+    Effect.provide(
+      Layer.mergeAll(DataHealth.layer, Layer.mock(Warnings, { current: Effect.succeed([]) }), ReadThread.layerAbsent)
+    ),
     Effect.provideService(Wallets, fakeWallets(wallets))
   )
 

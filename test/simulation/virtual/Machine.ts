@@ -35,6 +35,9 @@ const LIVELOCK = 1_000_000
 /** Tasks between two turns of the real event loop. */
 const BREATH = 500
 
+/** Looks at what the system still does, one after another, before a pause between two. Most of its work takes one or two. */
+const QUICK_LOOKS = 100
+
 /** What the hash of a run counts. */
 const KIND = { task: 1, time: 2 } as const
 
@@ -226,10 +229,13 @@ export class Machine {
   }
 
   /** Waits until nothing real goes on. What the system finished in any order gets one order. */
-  private settle(then: () => void): void {
+  private settle(then: () => void, looks = 0): void {
     const { guards } = this
     if (guards === undefined) return
-    if (guards.isBusy()) return guards.later(() => this.settle(then))
+    if (guards.isBusy()) {
+      const again = (): void => this.settle(then, looks + 1)
+      return looks < QUICK_LOOKS ? guards.later(again) : guards.laterStill(again)
+    }
     guards.clear()
     then()
   }

@@ -32,6 +32,8 @@ export interface Guards {
   readonly isBusy: () => boolean
   /** Calls back when promises and ticks have run. */
   readonly later: (run: () => void) => void
+  /** Calls back after a real millisecond, so that waiting for the system costs no processor time. */
+  readonly laterStill: (run: () => void) => void
   /** Real milliseconds. */
   readonly realTime: () => number
   readonly remove: () => void
@@ -250,6 +252,7 @@ const patch = (world: Substitute, undo: Undo): void => {
 export const installGuards = (world: Substitute): Guards => {
   const undo = undoing()
   const realImmediate = setImmediate
+  const realTimeout = setTimeout
   const realNow = performance.now.bind(performance)
   const before = new Set(process.getActiveResourcesInfo())
   let touched = false
@@ -280,6 +283,11 @@ export const installGuards = (world: Substitute): Guards => {
     },
     isBusy,
     later: (run) => void realImmediate(run),
+    laterStill: (run) => {
+      hook.disable()
+      realTimeout(run, 1)
+      hook.enable()
+    },
     realTime: realNow,
     remove: () => {
       hook.disable()

@@ -132,7 +132,17 @@ describe("messages", () => {
       "{\"id\":1,\"method\":\"m\",\"params\":\"x\"}",
       "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32602,\"message\":\"invalid request arguments: x\"},\"id\":1}"
     ],
+    [
+      "{\"id\":1,\"method\":null}",
+      "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32601,\"message\":\"method must be a string\"},\"id\":1}"
+    ],
+    ["{\"id\":true,\"method\":\"m\"}", "{\"jsonrpc\":\"2.0\",\"result\":[],\"id\":true}"],
+    [
+      "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"m\"}",
+      "{\"result\":null,\"error\":{\"code\":-32602,\"message\":\"invalid request arguments: None\"},\"id\":1}"
+    ],
     ["{\"id\":1,\"result\":null}", "Answer"],
+    ["{\"id\":1}", "Answer"],
     ["[{\"id\":1,\"method\":\"m\"}]", "Batch"]
   ])("%s", (text, reply) => assert.strictEqual(replyTo(text), reply))
 

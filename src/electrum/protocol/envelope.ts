@@ -36,7 +36,10 @@ export const MOST_IN_BATCH = 50
 /** JSON values in a message, each of which takes some hundred bytes. */
 const MOST_VALUES = 20_000
 
-const isId = (id: Json): boolean => id === null || typeof id === "string" || id instanceof JsonNumber
+const NO_METHOD = "method must be a string"
+
+const isId = (id: Json): boolean =>
+  id === null || typeof id === "string" || typeof id === "boolean" || id instanceof JsonNumber
 
 const idOf = (value: JsonObject): Json | undefined => {
   const id = value.get("id")
@@ -53,17 +56,20 @@ const readElement = (value: Json): ReadRequest => {
   if (!isLegacy && id !== undefined && !isId(id)) {
     return { isLegacy, id: null, error: refusedRequest(`invalid "id": ${shownValue(id)}`) }
   }
-  const params = value.get("params") ?? (value.get("params") === null ? null : [])
+  const given = value.get("params")
+  const params = given === undefined ? isLegacy ? null : [] : given
   if (!(params instanceof JsonObject) && !Array.isArray(params)) {
     return { isLegacy, id: id ?? null, error: invalidArguments(`invalid request arguments: ${shownValue(params)}`) }
   }
-  const method = value.get("method") ?? null
-  return { isLegacy, id, method: shownValue(method), params }
+  const method = value.get("method")
+  if (typeof method !== "string") {
+    return { isLegacy, id: id ?? null, error: new ElectrumError({ code: CODE.unknownMethod, message: NO_METHOD }) }
+  }
+  return { isLegacy, id, method, params }
 }
 
-const isAnswer = (value: Json): boolean =>
-  value instanceof JsonObject && value.get("method") === undefined &&
-  (value.get("result") !== undefined || value.get("error") !== undefined)
+/** Whatever it is, nobody is waiting for a reply. */
+const isAnswer = (value: Json): boolean => value instanceof JsonObject && value.get("method") === undefined
 
 const misread = (error: ElectrumError): ReadMessage => ({
   _tag: "Single",
@@ -83,9 +89,6 @@ export const readElectrum = (text: string): ReadMessage => {
     return { _tag: "Batch", requests: elements.map(readElement) }
   }
   if (isAnswer(value)) return { _tag: "Answer" }
-  if (value instanceof JsonObject && value.get("method") === undefined) {
-    return misread(refusedRequest("response contains neither \"result\" nor \"error\""))
-  }
   return { _tag: "Single", request: readElement(value) }
 }
 

@@ -3,6 +3,7 @@ import type { Contender } from "./contender.ts"
 import { countOf } from "./counts.ts"
 import { benchDns } from "./dns.ts"
 import { benchDnsFlood } from "./dnsFlood.ts"
+import { benchElectrum } from "./electrum.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchEvents } from "./events.ts"
 import { benchExpiring } from "./expiring.ts"
@@ -79,6 +80,7 @@ const MEASUREMENTS: Readonly<Record<Flag, Section["measure"]>> = {
     ...await benchDns({ names: countOf("--domains", 100_000) }),
     flood: await withLoad(({ bytes, file }) => benchDnsFlood({ file, last: recordsOf(bytes).length - 1 }))
   }),
+  electrum: () => withLoad(({ file, tipHash }) => benchElectrum({ file, tip: tipHash })),
   scan: benchScan,
   snapshot: benchSnapshot,
   prune: benchPrune,

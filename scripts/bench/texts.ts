@@ -263,6 +263,25 @@ are answered.`,
     ]
   },
   {
+    flag: "electrum",
+    title: "Electrum clients",
+    text:
+      `The [Electrum server](electrum.md) of a node with the chain of the import, over TCP; the clients are one process on another core. \`resolveMilliseconds\` is
+the time of a session with four calls, from the connection to the last answer: version, history of a name, its transaction, tip. \`histories\` and \`proofs\` (\`get_value_proof\`)
+are asked for in 16 sessions, each as fast as it is answered; \`perCpuSecond\` counts the processor time of the node. \`nameShowP99\` is \`name_show\` over HTTP in milliseconds, in turns
+alone and beside 1,000 sessions that ask for a history every second; \`ratio\` is the median of the turns. \`idle\` and \`followed\` are a server over 2,000 synthetic names in a process of
+its own: the resident memory that idle sessions take, and the time from the commit of a block that changes all these names until the last of 20 clients
+that follow them has read the last new status.`,
+    goals: [
+      ["resolveMilliseconds.p99", "<", 10],
+      ["histories.perCpuSecond", ">=", 10_000],
+      ["proofs.perCpuSecond", ">=", 2_000],
+      ["nameShowP99.ratio", "<=", 1.2],
+      ["idle.megabytes", "<", 300],
+      ["followed.maxMilliseconds", "<", 200]
+    ]
+  },
+  {
     flag: "scan",
     title: "Unspent outputs",
     text:

@@ -51,9 +51,8 @@ const configOf = (port: number): string =>
 const lasting = async (rpc: RpcClient, receiver: HookReceiver): Promise<string | undefined> => {
   for (const until = performance.now() + PATIENCE;;) {
     const tip = String(await rpc.call("getbestblockhash"))
-    const found = tip === receiver.tip
-      ? await differenceOf(rpc, receiver.replica)
-      : `the tip is ${tip}, and the receiver has ${receiver.tip}`
+    const { replica, tip: has } = receiver.messages
+    const found = tip === has ? await differenceOf(rpc, replica) : `the tip is ${tip}, and the receiver has ${has}`
     if (found === undefined || performance.now() > until) return found
     await pause(30)
   }

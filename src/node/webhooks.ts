@@ -6,6 +6,7 @@ import { NameEvents } from "../names/events/NameEvents.ts"
 import { networks } from "../protocol/networks.ts"
 import { nameEventText } from "../rpc/shapes/nameEvent.ts"
 import type { WebhookMisconfigured } from "../webhooks/errors.ts"
+import type { WebhooksOptions } from "../webhooks/HookSet.ts"
 import { readConfigured } from "../webhooks/hookSettings.ts"
 import * as Webhooks from "../webhooks/Webhooks.ts"
 
@@ -15,12 +16,13 @@ export const checkWebhooks = (
 ): Effect.Effect<void, WebhookMisconfigured> =>
   Effect.asVoid(readConfigured(webhooks.configured, { network: networks[network], nameEncoding }))
 
-/** Messages have events in the form of `/events`. */
+/** Messages have events in the form of `/events`. `parts`: other ways to send them. */
 export const webhooksLayer = (
   { answers: { nameEncoding, valueEncoding }, chain: { pageSize }, webhooks }: Pick<
     Settings,
     "answers" | "chain" | "webhooks"
-  >
+  >,
+  parts: Pick<WebhooksOptions, "send"> = {}
 ) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const directory = yield* DataDirectory
@@ -31,6 +33,7 @@ export const webhooksLayer = (
       pageSize,
       choice: webhooks,
       nameEncoding,
-      textOf: (event) => nameEventText(context, event)
+      textOf: (event) => nameEventText(context, event),
+      ...parts
     }).pipe(Layer.annotateLogs("subsystem", "webhooks"))
   }))

@@ -16,7 +16,7 @@ import { type HookFile, openHookFile } from "./hookFile.ts"
 import { readConfigured } from "./hookSettings.ts"
 import { hookWorker, type HookWorkerParts } from "./HookWorker.ts"
 import { type HookSettings, type KnownHook, knownOf, postPartsFor } from "./knownHook.ts"
-import { post, type PostParts } from "./post.ts"
+import { type HookAnswer, type HookRequest, post, type PostParts } from "./post.ts"
 import { signedHeaders } from "./signature.ts"
 
 export interface WebhooksOptions {
@@ -29,6 +29,8 @@ export interface WebhooksOptions {
   /** Writes an event as `/events` does. */
   readonly textOf: (event: NameEvent) => string
   readonly post?: Partial<PostParts>
+  /** Sends a message in place of an HTTP client. */
+  readonly send?: ((asked: HookRequest) => Effect.Effect<HookAnswer>) | undefined
 }
 
 /** The webhooks of a node, and the fibers that send to them. */
@@ -74,10 +76,8 @@ export const makeHookSet = (
         const key = hooks.get(row.id)?.key
         if (key === undefined) return yield* Effect.dieMessage(`webhook ${row.id} has no secret`)
         const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-        return yield* post(
-          { url: row.url, body, headers: signedHeaders({ id, timestamp, body }, key) },
-          postPartsFor(settings, row)
-        )
+        const asked = { url: row.url, body, headers: signedHeaders({ id, timestamp, body }, key) }
+        return yield* options.send?.(asked) ?? post(asked, postPartsFor(settings, row))
       })
 
     const run = (hook: KnownHook): Effect.Effect<void> => {

@@ -1,4 +1,5 @@
 import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -17,9 +18,13 @@ import { Transport } from "../../src/network/connect/Transport.ts"
 import { openFailure } from "../../src/node/layers/base.ts"
 import { nodeOver, type NodeServices } from "../../src/node/layers/node.ts"
 import { NodeSettings, nodeSettings } from "../../src/node/layers/NodeSettings.ts"
+import { webhooksLayer } from "../../src/node/webhooks.ts"
 import { Lifecycle } from "../../src/rpc/Lifecycle.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { oneOf } from "./actors/drawing.ts"
+import { hookChoice } from "./hooks.ts"
+import type { Posts } from "./net/Posts.ts"
 import type { SimNetwork } from "./net/SimNetwork.ts"
 import { transportOf } from "./net/transport.ts"
 import { nodeLog } from "./nodeLog.ts"
@@ -59,9 +64,8 @@ export interface NodeSurroundings {
   readonly root: string
   /** A directory to begin with, of a node that ended. */
   readonly template: string | undefined
+  readonly posts: Posts
   readonly hostOf: (name: string) => string
-  /** Whether a fault of its disk may end the node. */
-  readonly isFaulty: (name: string) => boolean
 }
 
 interface Life {
@@ -70,7 +74,17 @@ interface Life {
   /** Callbacks of whoever waits for the node, called when it ends. */
   readonly waiting: Set<() => void>
   runtime: Runtime.Runtime<NodeServices> | undefined
+  webhooks: typeof Webhooks.Service | undefined
 }
+
+/** Whether a node ended as documented for a fault of its disk: by a failure that names the file. */
+const isPlain = (exit: Exit.Exit<unknown, unknown>, directory: string): boolean =>
+  Exit.isFailure(exit) && Chunk.isEmpty(Cause.defects(exit.cause)) &&
+  Option.exists(
+    Cause.failureOption(exit.cause),
+    (failure) =>
+      failure instanceof Error && failure.message.includes(directory) && failure.message.includes(" failed: ")
+  )
 
 type Start = Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
 
@@ -82,20 +96,34 @@ export class SimNode implements WorldNode {
   private readonly around: NodeSurroundings
   private current: Life | undefined
   private copies = 0
+  /** Options since it began again. */
+  private renewed: NodePlan["options"] = {}
 
   constructor(plan: NodePlan, around: NodeSurroundings) {
     this.plan = plan
     this.around = around
     this.directory = this.place()
-    if (around.template !== undefined) cpSync(join(around.template, plan.name), this.directory, { recursive: true })
+    const { template } = plan.newcomer === true ? {} : around
+    if (template !== undefined) cpSync(join(template, plan.name), this.directory, { recursive: true })
   }
 
   get name(): string {
     return this.plan.name
   }
 
+  /** Its life now; `undefined` while it is down. */
+  get part(): Part | undefined {
+    return this.current?.part
+  }
+
+  readonly fibers = (): number => this.current?.part.group.living().length ?? 0
+
   get services(): Context.Context<NodeServices> | undefined {
     return this.current?.runtime?.context
+  }
+
+  get webhooks(): typeof Webhooks.Service | undefined {
+    return this.state === "running" ? this.current?.webhooks : undefined
   }
 
   readonly time = (): number => {
@@ -172,6 +200,17 @@ export class SimNode implements WorldNode {
     rmSync(before, { recursive: true })
   }
 
+  readonly renew = (options: NodePlan["options"]): Start =>
+    Effect.suspend(() => {
+      this.killNow(true)
+      rmSync(this.directory, { recursive: true, force: true })
+      this.copies++
+      this.directory = this.place()
+      this.around.machine.disk.replaced(this.name)
+      this.renewed = options
+      return this.start()
+    })
+
   /** Ends it with the world, without a copy. */
   discard(): void {
     const life = this.current
@@ -196,9 +235,11 @@ export class SimNode implements WorldNode {
       part: machine.part(`${this.name} ${this.life}`, this.plan),
       stop: Deferred.unsafeMake<void>(FiberId.none),
       waiting: new Set(),
-      runtime: undefined
+      runtime: undefined,
+      webhooks: undefined
     }
     this.current = life
+    machine.disk.begun(this.name)
     this.state = "opening"
     this.note("starts")
     return life
@@ -209,8 +250,18 @@ export class SimNode implements WorldNode {
     options: NodePlan["options"],
     opened: (exit: Exit.Exit<void, EmbeddedOpenFailure>) => void
   ) {
-    const { machine, network, root } = this.around
+    const { machine, network, posts, root } = this.around
     const settings = this.settings(options)
+    const { hook: sendsHook = false, name } = this.plan
+    /** As the daemon does once the node runs. */
+    const sending = (context: Context.Context<NodeServices>) =>
+      Effect.gen(function*() {
+        const given = { ...Context.get(context, NodeSettings).settings, webhooks: hookChoice(name) }
+        const layer = Layer.provide(webhooksLayer(given, posts), Layer.succeedContext(context))
+        const webhooks = Context.get(yield* Layer.build(layer), Webhooks)
+        yield* webhooks.start
+        return webhooks
+      })
     return Effect.gen(function*() {
       const context = yield* Layer.build(nodeOver(Layer.effect(NodeSettings, settings))).pipe(
         Effect.mapError(openFailure),
@@ -218,6 +269,7 @@ export class SimNode implements WorldNode {
       )
       life.runtime = yield* Effect.provide(Effect.runtime<NodeServices>(), context)
       opened(Exit.void)
+      if (sendsHook) life.webhooks = yield* sending(context)
       yield* Effect.raceFirst(Context.get(context, Lifecycle).ended, Deferred.await(life.stop))
     }).pipe(
       Effect.scoped,
@@ -240,6 +292,7 @@ export class SimNode implements WorldNode {
       listen: `${host}:${PEER_PORT}`,
       bootstrapPeers: peers.map((peer) => `${this.around.hostOf(peer)}:${PEER_PORT}`),
       ...own,
+      ...this.renewed,
       ...options
     })
   }
@@ -250,7 +303,7 @@ export class SimNode implements WorldNode {
 
   /** It ended by itself, or as it was told to. */
   private over(life: Life, exit: Exit.Exit<unknown, unknown>): void {
-    const { handles, isFaulty, machine } = this.around
+    const { handles, machine } = this.around
     const left = handles.closeAll(life.part.group)
     const asked = this.state === "stopping"
     machine.drop(life.part)
@@ -259,10 +312,12 @@ export class SimNode implements WorldNode {
       if (!asked) this.state = "lost"
       const reason = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "ended without being told to"
       machine.note(this.name, reason)
-      if (!isFaulty(this.name)) machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
+      if (machine.disk.isHarmed(this.name) && isPlain(exit, this.directory)) return
+      machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
     } else {
       this.note("has stopped")
-      if (left > 0) machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })
+      if (left === 0 || machine.disk.isHarmedLife(this.name)) return
+      machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })
     }
   }
 

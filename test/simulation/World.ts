@@ -5,6 +5,8 @@ import type * as Exit from "effect/Exit"
 import type { Random } from "../../src/base/random.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
 import type { NodeServices } from "../../src/node/layers/node.ts"
+import type { Webhooks } from "../../src/webhooks/Webhooks.ts"
+import type { Posts } from "./net/Posts.ts"
 import type { SimNetwork } from "./net/SimNetwork.ts"
 import type { Arguments, Drawing, DrawnStep, NodePlan, Plan } from "./plan.ts"
 import type { SimDisk } from "./virtual/SimDisk.ts"
@@ -32,6 +34,10 @@ export interface WorldNode {
   readonly directory: string
   /** While it runs. */
   readonly services: Context.Context<NodeServices> | undefined
+  /** Its fibers that have not ended, even those that wait for ever. */
+  readonly fibers: () => number
+  /** While it runs, if it sends a webhook. */
+  readonly webhooks: typeof Webhooks.Service | undefined
   /** The time of day of its machine, in milliseconds since 1970. */
   readonly time: () => number
   /** Runs in the node, as a call of its RPC would; the end of the node ends it. */
@@ -43,6 +49,8 @@ export interface WorldNode {
   readonly look: <A, E>(effect: Effect.Effect<A, E, NodeServices>) => Exit.Exit<A, E> | undefined
   /** Starts a node that is down, and waits until it runs. `options` differ from those of the plan until the next start. */
   readonly start: (options?: NodePlan["options"]) => Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
+  /** Begins again, now, with an empty directory and options that stay until the next time. */
+  readonly renew: (options: NodePlan["options"]) => Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
   /** Ends it as SIGTERM does. */
   readonly stop: Effect.Effect<void>
   /**
@@ -61,6 +69,8 @@ export interface World {
   readonly node: (name: string) => WorldNode
   readonly network: SimNetwork
   readonly disk: SimDisk
+  /** Who receives webhooks. */
+  readonly posts: Posts
   /** Virtual milliseconds since the beginning, with fractions. */
   readonly now: () => number
   /** The correct time of day, in milliseconds since 1970. */

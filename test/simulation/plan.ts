@@ -32,6 +32,10 @@ export interface NodePlan {
   readonly offset: number
   /** Parts per million by which its clock is fast. */
   readonly drift: number
+  /** Whether it sends a webhook. */
+  readonly hook?: boolean
+  /** Whether it begins with an empty directory, and again now and then: it keeps nothing that another program needs. */
+  readonly newcomer?: boolean
 }
 
 /** Whether a node has the whole chain. The others have the window of a light node. */
@@ -56,7 +60,7 @@ export interface Drawing {
   readonly seed: number
   readonly world: WorldNumber
   readonly nodes: ReadonlyArray<NodePlan>
-  /** Those with the whole chain. */
+  /** Those with the whole chain that keep it. */
   readonly whole: ReadonlyArray<NodePlan>
   readonly until: number
   /** Of this actor. */

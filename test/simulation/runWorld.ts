@@ -3,13 +3,15 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { Posts } from "./net/Posts.ts"
 import { SimNetwork } from "./net/SimNetwork.ts"
 import { isWhole, type Plan, type Step } from "./plan.ts"
 import { streamOf } from "./seed.ts"
 import { SimNode } from "./SimNode.ts"
 import type { TracedEvent } from "./trace.ts"
+import { watchWrites } from "./virtual/databaseFaults.ts"
 import { recordHandles } from "./virtual/handles.ts"
-import { Machine } from "./virtual/Machine.ts"
+import { Machine, type Part } from "./virtual/Machine.ts"
 import { BEGINNING } from "./virtual/SimClock.ts"
 import type { SimDisk } from "./virtual/SimDisk.ts"
 import type { Action, Actor, Checks, Property, World, WorldFailure } from "./World.ts"
@@ -45,20 +47,28 @@ export interface Outcome {
 /** Tasks between two checks, unless a property says otherwise. */
 const CHECK_EVERY = 100
 
+interface Inhabitants {
+  readonly nodes: ReadonlyArray<SimNode>
+  readonly network: SimNetwork
+  readonly posts: Posts
+}
+
 class RunningWorld implements World {
   readonly plan: Plan
   readonly nodes: ReadonlyArray<SimNode>
   readonly whole: ReadonlyArray<SimNode>
   readonly network: SimNetwork
   readonly disk: SimDisk
+  readonly posts: Posts
   private readonly machine: Machine
 
-  constructor(plan: Plan, machine: Machine, nodes: ReadonlyArray<SimNode>, network: SimNetwork) {
+  constructor(plan: Plan, machine: Machine, { network, nodes, posts }: Inhabitants) {
     this.plan = plan
     this.machine = machine
     this.nodes = nodes
     this.whole = nodes.filter((node) => isWhole(node.plan))
     this.network = network
+    this.posts = posts
     this.disk = machine.disk
   }
 
@@ -74,12 +84,14 @@ class RunningWorld implements World {
   readonly fail: World["fail"] = (failure) => this.machine.fail(failure)
 }
 
-const networkOf = (plan: Plan, machine: Machine): SimNetwork => {
+/** `partOf`: what runs at a host now. */
+const networkOf = (plan: Plan, machine: Machine, partOf: (host: string) => Part): SimNetwork => {
   const { clock } = machine.world
   return new SimNetwork({
     time: { now: () => machine.timeline.now, after: (nanos, task) => clock.after(nanos, task) },
     streamOf: (name) => streamOf(plan.seed, `network:${name}`),
-    observe: ({ from, to, type }) => machine.note("network", type, { from, to })
+    observe: ({ from, to, type }) => machine.note("network", type, { from, to }),
+    entering: (host) => machine.enter(partOf(host))
   })
 }
 
@@ -155,20 +167,26 @@ export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Prom
   const machine = new Machine({ seed: plan.seed, show: options.show })
   const root = mkdtempSync(join(options.place, "svcd-world-"))
   const handles = recordHandles(() => machine.scheduler.current, machine.disk)
-  const network = networkOf(plan, machine)
+  const unwatch = watchWrites((database, statement) => machine.disk.writing(database, statement))
+  const network = networkOf(
+    plan,
+    machine,
+    (host) => nodes.find((node) => node.plan.host === host)?.part ?? machine.world
+  )
+  const posts = new Posts()
   const around = {
     seed: plan.seed,
     machine,
     network,
+    posts,
     handles,
     root,
     template: options.template,
-    hostOf: (name: string) => plan.nodes.find((node) => node.name === name)?.host ?? name,
-    isFaulty: (name: string) => machine.disk.isHarmed(name)
+    hostOf: (name: string) => plan.nodes.find((node) => node.name === name)?.host ?? name
   }
-  const nodes = plan.nodes.map((node) => new SimNode(node, around))
+  const nodes: ReadonlyArray<SimNode> = plan.nodes.map((node) => new SimNode(node, around))
   try {
-    const world = new RunningWorld(plan, machine, nodes, network)
+    const world = new RunningWorld(plan, machine, { nodes, network, posts })
     const checks = cast.properties.map(({ check, name }) => [name, check(world)] as const)
     watch(machine, checks)
     await machine.run(living(world, cast, checks))
@@ -179,6 +197,7 @@ export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Prom
     return { failure, hash, tasks, virtual, last }
   } finally {
     for (const node of nodes) node.discard()
+    unwatch()
     handles.remove()
     rmSync(root, { recursive: true, force: true })
   }

@@ -78,7 +78,7 @@ export const makeTemplate = async (world: WorldNumber, place: string): Promise<s
   const plan: Plan = {
     seed: 0,
     world,
-    nodes: nodesOf(world).map((node) => ({ ...node, offset: -AGE })),
+    nodes: nodesOf(world).filter(({ newcomer }) => newcomer !== true).map((node) => ({ ...node, offset: -AGE })),
     steps: [{ id: "builder", at: begin, actor: "builder", action: "build", arguments: {} }],
     until,
     healing: MINUTE

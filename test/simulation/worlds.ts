@@ -5,11 +5,14 @@ import { chance } from "./actors/drawing.ts"
 import { killers } from "./actors/killers.ts"
 import { liars } from "./actors/liars.ts"
 import { miners } from "./actors/miners.ts"
+import { newcomers } from "./actors/newcomers.ts"
 import { operators } from "./actors/operators.ts"
 import { owners } from "./actors/owners.ts"
+import { receivers } from "./actors/receivers.ts"
 import { reorganizers } from "./actors/reorganizers.ts"
 import { replicas } from "./actors/replicas.ts"
 import { resolvers } from "./actors/resolvers.ts"
+import { subscribers } from "./actors/subscribers.ts"
 import { weather } from "./actors/weather.ts"
 import { PROPERTIES } from "./holds/all.ts"
 import { HOUR, isWhole, MINUTE, type NodePlan, type Plan, type Step, type WorldNumber } from "./plan.ts"
@@ -22,6 +25,8 @@ interface WorldKind extends Cast {
   /** Nodes with the whole chain. */
   readonly nodes: number
   readonly lightNodes: number
+  /** Nodes with the whole chain that begin again now and then. */
+  readonly newcomers: number
   /** Milliseconds by which a node's time of day is wrong at most. */
   readonly offset: number
 }
@@ -30,6 +35,7 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   1: {
     nodes: 3,
     lightNodes: 0,
+    newcomers: 0,
     offset: 5 * MINUTE,
     actors: [miners, killers, weather, reorganizers, owners],
     properties: PROPERTIES
@@ -37,8 +43,24 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
   2: {
     nodes: 5,
     lightNodes: 1,
+    newcomers: 1,
     offset: 40 * MINUTE,
-    actors: [miners, killers, weather, reorganizers, owners, operators, liars, disks, askers, replicas, resolvers],
+    actors: [
+      miners,
+      killers,
+      weather,
+      reorganizers,
+      owners,
+      operators,
+      newcomers,
+      liars,
+      disks,
+      askers,
+      replicas,
+      subscribers,
+      receivers,
+      resolvers
+    ],
     properties: PROPERTIES
   }
 }
@@ -66,19 +88,29 @@ export const castOf = (world: WorldNumber): Cast => WORLDS[world]
 /** A light node needs no wallet, and cannot have one. */
 const LIGHT: NodePlan["options"] = { sync: "light", disableWallet: true }
 
-/** The nodes that each world has, before the seed makes them different. Light ones come last, and nobody can call them. */
+/** What owners use has no place on a node that begins again. */
+const NEWCOMER: Pick<NodePlan, "newcomer" | "options"> = { options: { disableWallet: true }, newcomer: true }
+
+/**
+ * The nodes that each world has, before the seed makes them different: those with the whole chain, light ones, and
+ * newcomers. Nobody calls the last two.
+ */
 export const nodesOf = (world: WorldNumber): ReadonlyArray<NodePlan> => {
-  const { lightNodes, nodes } = WORLDS[world]
+  const { lightNodes, newcomers, nodes } = WORLDS[world]
   const whole = NAMES.slice(0, nodes)
-  return NAMES.slice(0, nodes + lightNodes).map((name, place) => ({
+  const ofKind = (place: number): Pick<NodePlan, "newcomer" | "options"> =>
+    place < nodes ? { options: {} } : place < nodes + lightNodes ? { options: LIGHT } : NEWCOMER
+  return NAMES.slice(0, nodes + lightNodes + newcomers).map((name, place) => ({
     name,
     host: hostOf(place),
     peers: whole.filter((other) => other !== name),
-    options: place < nodes ? {} : LIGHT,
     offset: 0,
-    drift: 0
+    drift: 0,
+    ...ofKind(place)
   }))
 }
+
+const keepsAll = (node: NodePlan): boolean => isWhole(node) && node.newcomer !== true
 
 /** Clocks are wrong in most worlds, and some nodes call only one other. */
 const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan> => {
@@ -86,18 +118,19 @@ const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan>
   const isLine = chance(random, 0.2)
   return nodesOf(world).map((node, place, all) => ({
     ...node,
-    peers: isLine && isWhole(node)
-      ? all.slice(place + 1, place + 2).filter(isWhole).map(({ name }) => name)
+    peers: isLine && keepsAll(node)
+      ? all.slice(place + 1, place + 2).filter(keepsAll).map(({ name }) => name)
       : node.peers,
     offset: isWrong ? plusOrMinus(random, WORLDS[world].offset) : 0,
-    drift: isWrong ? plusOrMinus(random, DRIFT) : 0
+    drift: isWrong ? plusOrMinus(random, DRIFT) : 0,
+    hook: world === 2 && keepsAll(node)
   }))
 }
 
 /** Draws what happens in a world. */
 export const drawPlan = (seed: number, world: WorldNumber): Plan => {
   const nodes = drawnNodes(world, streamOf(seed, "plan"))
-  const whole = nodes.filter(isWhole)
+  const whole = nodes.filter(keepsAll)
   const steps = WORLDS[world].actors.flatMap((actor): ReadonlyArray<Step> =>
     actor.draw({ seed, world, nodes, whole, until: DISTURBED, random: streamOf(seed, `act:${actor.name}`) })
       .map((step, count) => ({ id: `${actor.name}-${count}`, actor: actor.name, ...step }))

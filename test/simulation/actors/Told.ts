@@ -1,5 +1,7 @@
+import type { HookMessages } from "../../../scripts/crash/hookMessages.ts"
 import type { Freshness, NameRecord } from "../../../src/client/records.ts"
 import type { World } from "../World.ts"
+import type { EventCopy } from "./copies.ts"
 
 /** What nodes told the actors of a world. Properties compare it with what is true at the end. */
 
@@ -67,8 +69,16 @@ export class Told {
   readonly registrations: Array<BegunRegistration> = []
   readonly names: Array<NameTold> = []
   readonly replicas: Array<Replica> = []
+  /** Copies by `GET /events`. */
+  readonly copies: Array<EventCopy> = []
+  /** What the receiver of a node's webhook has, by node. */
+  readonly hooks = new Map<string, HookMessages>()
   /** Updates that no owner signed, in display order. Whole nodes refuse them. */
   readonly thefts = new Set<string>()
+  /** Payments with the key of a wallet that another program made, in display order. */
+  readonly rivals = new Set<string>()
+  /** Transactions that an owner may have abandoned, with all that spends their outputs, in display order. */
+  readonly abandoned = new Set<string>()
   /** Nodes whose wallet was replaced by an older copy, with the time. */
   readonly restored = new Map<string, number>()
 }

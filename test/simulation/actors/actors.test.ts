@@ -7,11 +7,14 @@ import { disks } from "./disks.ts"
 import { killers } from "./killers.ts"
 import { liars } from "./liars.ts"
 import { miners } from "./miners.ts"
+import { newcomers } from "./newcomers.ts"
 import { operators } from "./operators.ts"
 import { owners } from "./owners.ts"
+import { receivers } from "./receivers.ts"
 import { reorganizers } from "./reorganizers.ts"
 import { replicas } from "./replicas.ts"
 import { resolvers } from "./resolvers.ts"
+import { subscribers } from "./subscribers.ts"
 import { weather } from "./weather.ts"
 
 const nodes: ReadonlyArray<NodePlan> = ["a", "b", "c"].map((name, i) => ({
@@ -36,7 +39,22 @@ const drawn = ({ draw, name }: Actor, seed: number) => {
 }
 
 describe("actors", () => {
-  it.each([askers, disks, killers, liars, miners, operators, owners, reorganizers, replicas, resolvers, weather])(
+  it.each([
+    askers,
+    disks,
+    killers,
+    liars,
+    miners,
+    newcomers,
+    operators,
+    owners,
+    reorganizers,
+    replicas,
+    receivers,
+    resolvers,
+    subscribers,
+    weather
+  ])(
     "$name draw the same steps from the same seed",
     (actor) => {
       for (let seed = 0; seed < 50; seed++) {

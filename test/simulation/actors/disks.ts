@@ -1,8 +1,19 @@
 import * as Effect from "effect/Effect"
 import { MINUTE } from "../plan.ts"
+import type { DatabaseFault } from "../virtual/databaseFaults.ts"
 import type { DiskFault } from "../virtual/SimDisk.ts"
-import type { Actor, World, WorldNode } from "../World.ts"
-import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+import type { Act, Actor, World, WorldNode } from "../World.ts"
+import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+
+/** The databases of a node; the last one stands for all. */
+const DATABASES = ["chainstate.db", "names.db", "wallet.db", "names-window.db", "webhooks.db", ""]
+
+/** Most transactions have few rows. */
+const ROWS = [0, 0, 1, 2, 5, 20, 1_000_000]
+
+const CODES = ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"] as const
+
+const codeOf = (text: string): DatabaseFault["code"] => CODES.find((code) => code === text) ?? "SQLITE_IOERR_WRITE"
 
 const faultOf = (text: string): DiskFault => text === "full" || text === "broken" ? text : "slow"
 
@@ -13,32 +24,40 @@ const repaired = (world: World, node: WorldNode) =>
     return node.state === "down" || node.state === "lost" ? node.start() : Effect.void
   })
 
+/** Keeps a fault for a while, then repairs what it did to the node. */
+const during = (world: World, { arguments: given }: Act, begin: (node: string) => () => void) => {
+  const node = world.node(textAt(given, "node"))
+  return Effect.acquireUseRelease(
+    Effect.sync(() => begin(node.name)),
+    () => Effect.sleep(numberAt(given, "lasting")),
+    (end) => Effect.sync(end)
+  ).pipe(Effect.zipRight(repaired(world, node)))
+}
+
 /**
- * Disks that are full or slow for a while, or fail once. A node may end because of a full or broken disk; it starts again
- * when the disk works. Must not change what is stored: a write either succeeds or fails.
+ * Disks that are full or slow for a while, or fail once: in a file, or below a database, in the middle of a transaction or
+ * at its end. A node may end because of a full or broken disk; it starts again when the disk works. Must not change what
+ * is stored: a write either succeeds or fails.
  */
 export const disks: Actor = {
   name: "disks",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { first: 2 * MINUTE, mean: 20 * MINUTE, until }).map((at) => ({
-      at,
-      action: "fault",
-      arguments: {
-        node: oneOf(random, nodes).name,
-        fault: weighted(random, { slow: 4, full: 2, broken: 1 }),
-        lasting: between(random, [1_000, 5 * MINUTE])
+    times(random, { first: 2 * MINUTE, mean: 10 * MINUTE, until }).map((at) => {
+      const on = { node: oneOf(random, nodes).name, lasting: between(random, [1_000, 5 * MINUTE]) }
+      if (chance(random, 0.5)) {
+        return { at, action: "fault", arguments: { ...on, fault: weighted(random, { slow: 4, full: 2, broken: 1 }) } }
       }
-    })),
+      const fault = { file: oneOf(random, DATABASES), code: oneOf(random, CODES), rows: oneOf(random, ROWS) }
+      return { at, action: "database", arguments: { ...on, ...fault } }
+    }),
 
   act: (world) => ({
-    fault: ({ arguments: given }) => {
-      const node = world.node(textAt(given, "node"))
-      return Effect.acquireUseRelease(
-        Effect.sync(() => world.disk.begin(node.name, faultOf(textAt(given, "fault")))),
-        () => Effect.sleep(numberAt(given, "lasting")),
-        (end) => Effect.sync(end)
-      ).pipe(Effect.zipRight(repaired(world, node)))
+    fault: (act) => during(world, act, (node) => world.disk.begin(node, faultOf(textAt(act.arguments, "fault")))),
+    database: (act) => {
+      const { arguments: given } = act
+      const [file, code, rows] = [textAt(given, "file"), codeOf(textAt(given, "code")), numberAt(given, "rows")]
+      return during(world, act, (node) => world.disk.arm(node, { file, code, rows }))
     }
   }),
 

@@ -5,7 +5,8 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../../src/protocol/bytes.ts"
-import { txidKey } from "../../../src/protocol/keys.ts"
+import { shownTxid, txidKey } from "../../../src/protocol/keys.ts"
+import { prevoutTxid, type Transaction } from "../../../src/protocol/transaction.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { isUnsent } from "../../../src/wallet/names/entries.ts"
@@ -159,6 +160,7 @@ const rival = (world: World, node: string, given: Act["arguments"]) =>
       }))
     if (made === undefined) return
     const { both, script, transaction } = made
+    toldIn(world).rivals.add(displayHash(transaction.txid))
     const offered = world.node(textAt(given, "to")).run(Effect.flatMap(Mempool, ({ accept }) => accept(transaction)))
     const paid = withWallet(world, node, ({ payments }) =>
       Effect.map(
@@ -191,11 +193,25 @@ const bump = (world: World, node: string, { random }: Act) =>
     )
   })
 
+/** Notes a transaction with all that spends its outputs, as the wallet abandons them together. */
+const noteAbandoned = (world: World, all: ReadonlyArray<Transaction>, first: Bytes): void => {
+  const found = new Set([txidKey(first)])
+  for (let before = 0; before < found.size;) {
+    before = found.size
+    for (const { inputs, txidKey: key } of all) {
+      if (inputs.some(({ prevout }) => found.has(txidKey(prevoutTxid(prevout))))) found.add(key)
+    }
+  }
+  const { abandoned } = toldIn(world)
+  for (const key of found) abandoned.add(shownTxid(key))
+}
+
 const abandon = (world: World, node: string, { random }: Act) =>
   withWallet(world, node, ({ ledger, payments }) => {
     const idle = ledger.transactions().filter(({ state }) => state.type === "inactive" && !state.abandoned)
     if (idle.length === 0) return Effect.void
     const { transaction: { txid } } = oneOf(random, idle)
+    noteAbandoned(world, ledger.transactions().map(({ transaction }) => transaction), txid)
     return Effect.map(payments.abandon(txidKey(txid)), () => {
       world.note("abandoned", { node, txid: displayHash(txid) })
     })

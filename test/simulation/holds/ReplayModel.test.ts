@@ -9,9 +9,10 @@ import { makeHeader } from "../../../src/protocol/header.ts"
 import { type Checkpoint, expectedSummary, fixtureBlocks, summarize } from "../../support/chainFixture.ts"
 import { fixtureJson } from "../../support/fixtures.ts"
 import { currency, makeCoinbase } from "../../support/regtest.ts"
+import { supplyFault } from "./moneyHolds.ts"
 import type { NamesContent, StateContent } from "./nodeFiles.ts"
 import { type ModelState, outpointOf, ReplayModel } from "./ReplayModel.ts"
-import { claimsFault, coinsFault, namesFault } from "./storedFaults.ts"
+import { amountFault, claimsFault, coinsFault, namesFault } from "./storedFaults.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const byHash = new Map(blocks.map((block) => [displayHash(block.hash), block]))
@@ -28,7 +29,7 @@ const hashAt = (height: number): Uint8Array => blocks[height]?.hash ?? new Uint8
 const newModel = (blockOf = known) => new ReplayModel(regtestParams.network.genesisHash, blockOf)
 
 /** Its content, to compare two states. */
-const told = ({ coins, height, names, operations }: ModelState) => {
+const told = ({ coins, height, money, names, operations }: ModelState) => {
   const ordered = <A>(map: ReadonlyMap<string, A>) => [...map].sort(([a], [b]) => a < b ? -1 : 1)
   const { coins: amount, txouts } = summarize(coins)
   const keys = [...coins.keys()].sort().join()
@@ -36,6 +37,7 @@ const told = ({ coins, height, names, operations }: ModelState) => {
     height,
     amount,
     txouts,
+    money,
     keys: sha256(new TextEncoder().encode(keys)),
     names: ordered(names),
     operations: [...operations]
@@ -75,6 +77,22 @@ describe("ReplayModel", () => {
         `names at ${height}`
       )
     }
+  })
+
+  it("accounts for all money, and finds a coin that is worth more", () => {
+    const model = newModel()
+    for (const height of [1, 149, 300, blocks.length - 1, 200]) {
+      const state = model.moveTo(hashAt(height))
+      assert.isUndefined(supplyFault(state), `at ${height}`)
+      assert.isUndefined(amountFault(storedState(state), state), `at ${height}`)
+    }
+    const state = model.moveTo(hashAt(blocks.length - 1))
+    assert.isAbove(state.money.destroyed, 0)
+    const coins = new Map(
+      [...state.coins].map(([key, coin], i) => [key, i === 0 ? { ...coin, value: coin.value + 1 } : coin])
+    )
+    assert.match(supplyFault({ ...state, coins }) ?? "", /are worth/)
+    assert.match(amountFault({ ...storedState(state), coins: [...coins] }, state) ?? "", /are worth/)
   })
 
   it("returns to the state of any earlier block", () => {
@@ -168,7 +186,7 @@ describe("faults of stored data", () => {
         coins: [...coins, [`${"x".repeat(36)}`, { value: 1, script: new Uint8Array(0), height: 1, coinbase: false }]]
       }, state)
     ]
-    const said = [/claims and/, /has height/, /is missing/, /is not the coin/, /is stored, but/]
+    const said = [/claim of .+ is missing/, /has height/, /is missing/, /is not the coin/, /is stored, but/]
     for (const [i, fault] of faults.entries()) assert.match(fault ?? "", said[i] ?? /^$/)
   })
 })

@@ -58,6 +58,14 @@ export interface ModelState {
   readonly coins: ReadonlyMap<OutpointKey, ModelCoin>
   /** The height of each transaction of the chain. */
   readonly transactions: ReadonlyMap<TxidKey, Height>
+  readonly money: Money
+}
+
+/** Sums over the chain after genesis, in smallest units. What was issued and not destroyed is in coins. */
+export interface Money {
+  readonly issued: number
+  /** Left by miners, in outputs that nobody can spend, or in names that expired. */
+  readonly destroyed: number
 }
 
 /** A block in the best chain of a node breaks a rule. */
@@ -72,6 +80,7 @@ interface AppliedBlock {
   readonly coins: Map<OutpointKey, ModelCoin | undefined>
   readonly names: Map<NameKey, ModelOperation | undefined>
   readonly operations: number
+  readonly money: Money
 }
 
 const shown = (name: Bytes): string => nameField(name)
@@ -92,6 +101,7 @@ export class ReplayModel {
   private readonly names = new Map<NameKey, ModelOperation>()
   private readonly operations: Array<ModelOperation> = []
   private readonly transactions = new Map<TxidKey, Height>()
+  private money: Money = { issued: 0, destroyed: 0 }
 
   /** `blockOf` returns a block that some node has; it may throw. */
   constructor(genesis: Bytes, blockOf: (hash: Bytes) => Block) {
@@ -117,8 +127,8 @@ export class ReplayModel {
   }
 
   get state(): ModelState {
-    const { coins, hash, names, operations, steps, transactions } = this
-    return { height: steps.length, hash, operations, names, coins, transactions }
+    const { coins, hash, money, names, operations, steps, transactions } = this
+    return { height: steps.length, hash, operations, names, coins, transactions, money }
   }
 
   /** The block at a height of the chain; `undefined` for genesis and above the model's block. */
@@ -138,12 +148,14 @@ export class ReplayModel {
     for (const [key, operation] of step.names) setOrDelete(this.names, key, operation)
     for (const { txidKey } of step.block.transactions) this.transactions.delete(txidKey)
     this.operations.length = step.operations
+    this.money = step.money
   }
 
   private apply(block: Block): void {
     const height = this.steps.length + 1
     this.below.add(binaryString(block.hash))
-    this.steps.push({ block, height, coins: new Map(), names: new Map(), operations: this.operations.length })
+    const { money, operations: { length: operations } } = this
+    this.steps.push({ block, height, coins: new Map(), names: new Map(), operations, money })
     for (const { txidKey } of block.transactions) this.transactions.set(txidKey, height)
     try {
       const [coinbase, ...others] = block.transactions
@@ -152,8 +164,11 @@ export class ReplayModel {
       this.make(coinbase, height, true)
       for (const transaction of others) fees += this.spend(transaction, height)
       const reward = sum(coinbase.outputs)
-      const most = Math.floor(50 * COIN / 2 ** Math.floor(height / HALVING)) + fees
+      const subsidy = Math.floor(50 * COIN / 2 ** Math.floor(height / HALVING))
+      const most = subsidy + fees
       if (reward > most) throw new RuleBroken(`its coinbase pays ${reward} and may pay ${most}`)
+      this.money = { ...this.money, issued: this.money.issued + subsidy }
+      this.destroy(most - reward)
       this.expire(height)
     } catch (cause) {
       this.undo()
@@ -227,7 +242,10 @@ export class ReplayModel {
 
   private make(transaction: Transaction, height: Height, coinbase: boolean): void {
     for (const [vout, { script, value }] of transaction.outputs.entries()) {
-      if (isUnspendable(script)) continue
+      if (isUnspendable(script)) {
+        this.destroy(value)
+        continue
+      }
       this.setCoin(outpointKey(outpoint(transaction.txid, vout)), { value, script, height, coinbase })
       const operation = transaction.version === NAME_TX_VERSION ? parseNameScript(script) : undefined
       if (operation !== undefined) this.set(operation, { transaction, vout, height, amount: value })
@@ -259,9 +277,15 @@ export class ReplayModel {
     for (const operation of this.names.values()) {
       if (operation.height !== height + 1 - LIFE) continue
       const key = outpointOf(operation)
-      if (!this.coins.has(key)) throw new RuleBroken(`the name ${shown(operation.name)} expires without its coin`)
+      const coin = this.coins.get(key)
+      if (coin === undefined) throw new RuleBroken(`the name ${shown(operation.name)} expires without its coin`)
+      this.destroy(coin.value)
       this.setCoin(key, undefined)
     }
+  }
+
+  private destroy(amount: number): void {
+    this.money = { ...this.money, destroyed: this.money.destroyed + amount }
   }
 
   private setCoin(key: OutpointKey, coin: ModelCoin | undefined): void {

@@ -1,9 +1,13 @@
 import type { Property } from "../World.ts"
 import { agreementHolds } from "./agreementHolds.ts"
 import { answersHold } from "./answersHold.ts"
+import { eventsHold } from "./eventsHold.ts"
+import { fibersHold } from "./fibersHold.ts"
 import { lightHolds } from "./lightHolds.ts"
 import { memoryHolds } from "./memoryHolds.ts"
+import { moneyHolds } from "./moneyHolds.ts"
 import { namesHold } from "./namesHold.ts"
+import { newcomersHold } from "./newcomersHold.ts"
 import { poolHolds } from "./poolHolds.ts"
 import { renewalsHold } from "./renewalsHold.ts"
 import { sagasHold } from "./sagasHold.ts"
@@ -13,6 +17,7 @@ import { walletsHold } from "./walletsHold.ts"
 /** What must hold in every world. */
 export const PROPERTIES: ReadonlyArray<Property> = [
   namesHold,
+  moneyHolds,
   poolHolds,
   walletsHold,
   sagasHold,
@@ -22,6 +27,9 @@ export const PROPERTIES: ReadonlyArray<Property> = [
   clientsHold,
   memoryHolds,
   agreementHolds,
+  fibersHold,
   lightHolds,
-  replicasHold
+  newcomersHold,
+  replicasHold,
+  eventsHold
 ]

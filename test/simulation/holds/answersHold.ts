@@ -24,12 +24,16 @@ const isRecord = (found: NameEntry, said: ModelOperation): boolean =>
   equal(found.value, said.value) && equal(found.address, said.address)
 
 /** The record that a node answers with, from its cache or names.db. */
-const recordFault = (node: WorldNode, name: Bytes, { names }: ModelState): string | undefined => {
+const recordFault = (node: WorldNode, name: Bytes, { height, names }: ModelState): string | undefined => {
   const exit = node.look(Effect.flatMap(NameDb, (db) => db.resolve(name)))
   if (exit === undefined) return undefined
   const said = names.get(nameKey(name))
   const found = Exit.isSuccess(exit) ? exit.value : undefined
-  if (found === undefined) return said === undefined ? undefined : `it does not find ${nameField(name)}`
+  if (found === undefined) {
+    // A node that began with coins knows no name that had expired.
+    const isForgotten = node.plan.newcomer === true && said !== undefined && isExpiredAt(said.height, height + 1)
+    return said === undefined || isForgotten ? undefined : `it does not find ${nameField(name)}`
+  }
   return said !== undefined && isRecord(found, said)
     ? undefined
     : `it has ${nameField(name)} as of height ${found.height}, not of ${said?.height ?? "no block"}`

@@ -127,7 +127,7 @@ export const lightHolds: Property = {
     const nodes = world.nodes.filter((node) => !isWhole(node.plan))
     return {
       every: 500,
-      during: () => firstFault(nodes, (node) => windows.check(node)),
+      during: () => firstFault(world.nodes, (node) => windows.check(node)),
       atEnd: () =>
         Effect.gen(function*() {
           for (const node of nodes) {

@@ -7,7 +7,7 @@ import type { Property, World, WorldNode } from "../World.ts"
 import { comparedAt, firstFault, seen, serviceOf } from "./chains.ts"
 import { readNames, readState } from "./nodeFiles.ts"
 import type { ReplayModel } from "./ReplayModel.ts"
-import { claimsFault, coinsFault, namesFault, shownBlock } from "./storedFaults.ts"
+import { amountFault, claimsFault, coinsFault, namesFault, shownBlock } from "./storedFaults.ts"
 
 /** What a property remembers of a node. */
 interface Seen {
@@ -70,7 +70,8 @@ class StoredNames {
     return comparedAt(this.world, state.best, (model) => {
       this.compared++
       for (const key of below(model)) now.stored.add(key)
-      const fault = claimsFault(state, model.state) ?? coinsFault(state, model.state)
+      const fault = claimsFault(state, model.state, { onlyLiving: node.plan.newcomer === true }) ??
+        coinsFault(state, model.state) ?? amountFault(state, model.state)
       return fault === undefined ? undefined : `chainstate.db at block ${shownBlock(state.best)}: ${fault}`
     })
   }

@@ -6,7 +6,8 @@ import { nameCommitment, parseNameScript } from "../../../src/protocol/nameOpera
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { ListedRegistration } from "../../../src/wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
-import type { Property, WorldNode } from "../World.ts"
+import { toldIn } from "../actors/Told.ts"
+import type { Property, World, WorldNode } from "../World.ts"
 import { firstFault, firstWalletFault, serviceOf } from "./chains.ts"
 
 const isSent = ({ newTxid }: ListedRegistration): boolean => newTxid.some((byte) => byte !== 0)
@@ -85,15 +86,16 @@ const sentFault = (text: string, sent: ReadonlyArray<string>): string | undefine
     : `the payment ${missing.slice(0, 12)} is in the mempool and not in the file of the wallet`
 }
 
-/** Own payments in the mempool, in display order of their txids. */
-const sentOf = (node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
+/** Payments of the wallet itself in the mempool, in display order of their txids. */
+const sentOf = (world: World, node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
   const pool = serviceOf(node, Mempool)
+  const { rivals } = toldIn(world)
   return wallet.ledger.transactions().flatMap(({ spent, state, transaction }) =>
     state.type !== "confirmed" && spent.some((output) => output !== undefined) &&
       pool?.get(transaction.txidKey) !== undefined
       ? [displayHash(transaction.txid)]
       : []
-  )
+  ).filter((txid) => !rivals.has(txid))
 }
 
 /** A second NAME_NEW of a registration, whose first a block made impossible, has another salt. */
@@ -118,7 +120,12 @@ const newMemory = (): Memory => ({
 })
 
 class Sagas {
+  private readonly world: World
   private readonly memories = new Map<string, Memory>()
+
+  constructor(world: World) {
+    this.world = world
+  }
 
   check(node: WorldNode): string | undefined {
     return firstWalletFault(node, (wallet) => this.wallet(node, wallet))
@@ -136,7 +143,8 @@ class Sagas {
     Object.assign(memory, { life: node.life, list, all: told })
     const text = fileOf(wallet)
     return this.lostFault(memory, all) ?? doubleFault(all) ?? saltFault(wallet, all) ??
-      memory.shown.fault(all, { text, isChange: isSameLife && !isSame }) ?? sentFault(text, sentOf(node, wallet))
+      memory.shown.fault(all, { text, isChange: isSameLife && !isSame }) ??
+      sentFault(text, sentOf(this.world, node, wallet))
   }
 
   private lostFault({ acknowledged }: Memory, all: ReadonlyArray<ListedRegistration>): string | undefined {
@@ -153,7 +161,7 @@ class Sagas {
 export const sagasHold: Property = {
   name: "registrations and payments are stored before they are sent",
   check: (world) => {
-    const sagas = new Sagas()
+    const sagas = new Sagas(world)
     return { during: () => firstFault(world.whole, (node) => sagas.check(node)) }
   }
 }

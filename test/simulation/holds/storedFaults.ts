@@ -5,7 +5,7 @@ import { type NameKey, nameKey, type OutpointKey } from "../../../src/protocol/k
 import { nameField } from "../../../src/protocol/nameText.ts"
 import { outpointText } from "../../../src/protocol/transaction.ts"
 import type { NamesContent, StateContent, StoredOperation } from "./nodeFiles.ts"
-import { type ModelOperation, type ModelState, outpointOf } from "./ReplayModel.ts"
+import { isExpiredAt, type ModelOperation, type ModelState, outpointOf } from "./ReplayModel.ts"
 
 // The difference between what a node stores and what the blocks say. Each function returns the first one as a sentence.
 
@@ -45,7 +45,7 @@ export const namesFault = (stored: NamesContent, model: ModelState): string | un
 }
 
 /** What is wrong with the last operation of each name. */
-const currentFault = ({ names, operations }: NamesContent, model: ModelState): string | undefined => {
+const currentFault = ({ beginning, names, operations }: NamesContent, model: ModelState): string | undefined => {
   const byId = new Map(operations.map((each) => [each.id, each]))
   const seen = new Set<NameKey>()
   for (const { address, name, operation } of names) {
@@ -57,14 +57,23 @@ const currentFault = ({ names, operations }: NamesContent, model: ModelState): s
       equal(found.txid, said.txid) && equal(found.value, said.value) && equal(address, said.address)
     if (!isLast) return `the name ${nameField(name)} is not as its last operation at height ${said.height} set it`
   }
-  for (const { name } of model.names.values()) {
-    if (!seen.has(nameKey(name))) return `the name ${nameField(name)} is missing`
+  for (const { height, name } of model.names.values()) {
+    // The coins of a snapshot have no name that had expired.
+    const isForgotten = beginning !== undefined && isExpiredAt(height, beginning + 1)
+    if (!isForgotten && !seen.has(nameKey(name))) return `the name ${nameField(name)} is missing`
   }
   return undefined
 }
 
-/** What is wrong with the claims of chainstate.db, if its best block is that of the model. */
-export const claimsFault = ({ claims }: StateContent, { names }: ModelState): string | undefined => {
+/**
+ * What is wrong with the claims of chainstate.db, if its best block is that of the model. `onlyLiving`: it may have begun
+ * with a snapshot, which has no claims of names that had expired.
+ */
+export const claimsFault = (
+  { claims }: StateContent,
+  { height: tip, names }: ModelState,
+  { onlyLiving = false }: { readonly onlyLiving?: boolean } = {}
+): string | undefined => {
   for (const { height, name, outpoint } of claims) {
     const said = names.get(nameKey(name))
     if (said === undefined) return `the claim of ${nameField(name)} belongs to no block of the chain`
@@ -73,7 +82,13 @@ export const claimsFault = ({ claims }: StateContent, { names }: ModelState): st
         `its last operation is of height ${said.height}`
     }
   }
-  return claims.length === names.size ? undefined : `there are ${claims.length} claims and ${names.size} names`
+  if (claims.length === names.size) return undefined
+  const claimed = new Set(claims.map(({ name }) => nameKey(name)))
+  for (const [key, { height, name }] of names) {
+    if (claimed.has(key) || onlyLiving && isExpiredAt(height, tip + 1)) continue
+    return `the claim of ${nameField(name)} is missing: there are ${claims.length} claims and ${names.size} names`
+  }
+  return undefined
 }
 
 const shownOutpoint = (key: string): string => outpointText(fromBinaryString(key))
@@ -93,6 +108,17 @@ export const coinsFault = ({ coins }: StateContent, model: ModelState): string |
     if (!stored.has(key)) return `${shownOutpoint(key)} of height ${height} is missing`
   }
   return undefined
+}
+
+/** Whether the coins of chainstate.db add up to what was issued and not destroyed. */
+export const amountFault = (
+  { coins }: StateContent,
+  { money: { destroyed, issued } }: ModelState
+): string | undefined => {
+  const stored = coins.reduce((sum, [, { value }]) => sum + value, 0)
+  return stored === issued - destroyed
+    ? undefined
+    : `its coins are worth ${stored}, of ${issued} issued and ${destroyed} destroyed`
 }
 
 /** For messages. */

@@ -1,3 +1,4 @@
+import * as Effect from "effect/Effect"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { type Bytes, displayHash, equal, fromBinaryString } from "../../../src/protocol/bytes.ts"
 import { type HeaderId, nameKey, txidKey } from "../../../src/protocol/keys.ts"
@@ -56,7 +57,7 @@ const missingFault = (wallet: Wallet, { coins }: ModelState, pool: Mempool["Type
   const displaced = displacedBy(all, pool)
   for (const tx of all) {
     const { state, transaction } = tx
-    if (state.type === "confirmed" || state.type === "conflicted" || displaced.has(tx)) continue
+    if (state.type === "confirmed" || state.type === "conflicted" || isAbandoned(tx) || displaced.has(tx)) continue
     for (const { prevout } of transaction.inputs) known.add(outpointKey(prevout))
   }
   for (const [outpoint, { height, script }] of coins) {
@@ -146,6 +147,50 @@ const keptFault = (wallet: Wallet, { transactions }: ModelState): string | undef
   return undefined
 }
 
+const isAbandoned = ({ state }: WalletTx): boolean => state.type === "inactive" && state.abandoned
+
+/** The wallet's balance is that of its coins in the chain, while no transaction waits. */
+const balanceFault = (wallet: Wallet, { coins }: ModelState): string | undefined => {
+  const all = wallet.ledger.transactions()
+  if (all.some((tx) => tx.state.type === "pending" || tx.state.type === "inactive" && !isAbandoned(tx))) {
+    return undefined
+  }
+  const { immature, trusted, untrustedPending } = Effect.runSync(wallet.ledger.balances)
+  const told = immature + trusted + untrustedPending
+  let own = 0
+  for (const { script, value } of coins.values()) {
+    if (wallet.keys.own(script) !== undefined && parseNameScript(script) === undefined) own += value
+  }
+  return told === own ? undefined : `its balance is ${told}, and its coins are worth ${own}`
+}
+
+/**
+ * What the wallet gave up because a name expired or a reward was orphaned waits again once a reorganization has brought
+ * the coin back: a block may have it now. What the owner abandoned stays so.
+ */
+const givenUpFault = (wallet: Wallet, model: ReplayModel, isOwners: (tx: WalletTx) => boolean): string | undefined => {
+  const { coins, height: tip, names } = model.state
+  const all = wallet.ledger.transactions()
+  const taken = new Set(
+    all.filter((tx) => !isAbandoned(tx)).flatMap(({ transaction }) =>
+      transaction.inputs.map(({ prevout }) => outpointKey(prevout))
+    )
+  )
+  for (const tx of all) {
+    if (!isAbandoned(tx) || tx.transaction.isCoinbase || isOwners(tx)) continue
+    const isPossible = tx.transaction.inputs.every(({ prevout }, i) => {
+      const key = outpointKey(prevout)
+      const operation = tx.spent[i] === undefined ? undefined : parseNameScript(tx.spent[i].script)?.operation
+      const said = operation === undefined || operation.op === "name_new"
+        ? undefined
+        : names.get(nameKey(operation.name))
+      return coins.has(key) && !taken.has(key) && (said === undefined || !isExpiredAt(said.height, tip + 1))
+    })
+    if (isPossible) return `${shown(tx)} is given up, though all of its coins are there`
+  }
+  return undefined
+}
+
 interface Looked {
   readonly life: number
   readonly tipId: HeaderId
@@ -185,7 +230,11 @@ class WalletLedgers {
       // An older copy may learn of addresses after the blocks that pay them.
       const isRestored = toldIn(this.world).restored.has(node.name)
       const pool = serviceOf(node, Mempool)
-      return wrong ?? (isRestored || pool === undefined ? undefined : missingFault(wallet, model.state, pool))
+      if (wrong !== undefined || isRestored || pool === undefined) return wrong
+      const { abandoned } = toldIn(this.world)
+      const isOwners = ({ transaction: { txid } }: WalletTx) => abandoned.has(displayHash(txid))
+      return missingFault(wallet, model.state, pool) ?? balanceFault(wallet, model.state) ??
+        givenUpFault(wallet, model, isOwners)
     })
     return fault === undefined ? undefined : `at height ${tip.height}, ${fault}`
   }

@@ -120,6 +120,11 @@ export class Machine {
     return { group, clock }
   }
 
+  /** Code of a part runs next, called by something else than a task. */
+  enter({ group }: Part): void {
+    this.scheduler.current = group
+  }
+
   drop({ group }: Part): void {
     this.scheduler.drop(group)
     this.clocks.delete(group)

@@ -1,14 +1,19 @@
+import type { Database } from "better-sqlite3"
 import * as Either from "effect/Either"
 import { existsSync, fstatSync, readFileSync, readlinkSync } from "node:fs"
 import { relative } from "node:path"
 import { type Disk, type DiskCall, systemDisk } from "../../../src/base/disk.ts"
 import { exponential, type Random } from "../../../src/base/random.ts"
+import { ArmedFault, type DatabaseFault } from "./databaseFaults.ts"
 import { Unsynced } from "./Unsynced.ts"
 import { cutLogs, LOG, type LogState, logState } from "./writeAheadLog.ts"
 
 /** The disks of all nodes: real files, whose work takes virtual time and fails when the plan says so. */
 
-/** `full`: no write succeeds. `broken`: the next write or sync fails, once. `slow`: work takes seconds. */
+/**
+ * `full`: no write succeeds, of a database neither. `broken`: the next write or sync of a file that svcd writes itself
+ * fails, once. `slow`: work takes seconds. A `DatabaseFault` is one of SQLite, once.
+ */
 export type DiskFault = "broken" | "full" | "slow"
 
 /** Milliseconds that work on the thread pool takes on average, and the most. */
@@ -38,7 +43,9 @@ const failedWith = (code: string, call: string): Error => Object.assign(new Erro
 export class SimDisk implements Disk {
   private readonly options: SimDiskOptions
   private readonly faults = new Map<string, Set<DiskFault>>()
+  private readonly armed = new Map<string, Set<ArmedFault>>()
   private readonly harmed = new Set<string>()
+  private readonly harmedLives = new Set<string>()
   private readonly unsynced = new Map<string, Unsynced>()
   /** The last synced state of a database's log, by node and path. */
   private readonly durable = new Map<string, LogState>()
@@ -54,8 +61,33 @@ export class SimDisk implements Disk {
     return () => void known.delete(fault)
   }
 
+  /** Makes a transaction of a database fail, once. Returns how to end that, if none has come. */
+  arm(node: string, fault: DatabaseFault): () => void {
+    const armed = new ArmedFault(fault, this.options.random)
+    const known = this.armed.get(node) ?? new Set()
+    this.armed.set(node, known.add(armed))
+    return () => void known.delete(armed)
+  }
+
   heal(): void {
     this.faults.clear()
+    this.armed.clear()
+  }
+
+  /** A node starts. */
+  begun(node: string): void {
+    this.harmedLives.delete(node)
+  }
+
+  /** A node has another, empty disk. */
+  replaced(node: string): void {
+    this.unsynced.delete(node)
+    for (const key of this.durable.keys()) if (key.startsWith(`${node} `)) this.durable.delete(key)
+  }
+
+  /** Whether a call failed by a fault since the node started. A database may then stay open until its process ends. */
+  isHarmedLife(node: string): boolean {
+    return this.harmedLives.has(node)
   }
 
   /** Whether a call of the node failed by a fault since `forgive`: then it may end with an error. */
@@ -166,6 +198,20 @@ export class SimDisk implements Disk {
     })
   }
 
+  /** Before a statement that writes to a database. `isEnd`: it ends a transaction. Throws what SQLite would. */
+  writing(database: Database, { isEnd }: { readonly isEnd: boolean }): void {
+    if (this.armed.size === 0 && this.faults.size === 0) return
+    const node = this.placeOf(database.name)?.node
+    if (node === undefined) return
+    const full = new ArmedFault({ file: "", code: "SQLITE_FULL", rows: Infinity }, this.options.random)
+    const armed = this.has(node, "full") ? [full] : this.armed.get(node) ?? []
+    for (const fault of armed) {
+      if (!fault.isDue(database.name, isEnd)) continue
+      this.armed.get(node)?.delete(fault)
+      this.fail(node, fault.error(database))
+    }
+  }
+
   private ownerOf(on: number | string | undefined): string {
     return (on === undefined ? undefined : this.placeOf(pathOf(on))?.node) ?? this.options.running()
   }
@@ -185,6 +231,7 @@ export class SimDisk implements Disk {
 
   private fail(node: string, error: Error): never {
     this.harmed.add(node)
+    this.harmedLives.add(node)
     throw error
   }
 }

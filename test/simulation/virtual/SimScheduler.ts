@@ -7,6 +7,9 @@ import { below, type Random } from "../../../src/base/random.ts"
 /** A task that is ready runs before this many others have run. */
 const STARVATION = 200
 
+/** Fibers of a group after which those that ended are forgotten. */
+const FORGOTTEN = 2_000
+
 export type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
 export interface Task {
@@ -29,6 +32,8 @@ export class Group implements Scheduler.Scheduler {
   readonly id: number
   isDead = false
   private readonly all: SimScheduler
+  private readonly fibers = new Set<AnyFiber>()
+  private fewest = 0
 
   constructor(all: SimScheduler, name: string, id: number) {
     this.all = all
@@ -40,6 +45,22 @@ export class Group implements Scheduler.Scheduler {
 
   readonly scheduleTask: Scheduler.Scheduler["scheduleTask"] = (run, _priority, fiber) => {
     this.all.add(this, run, fiber)
+  }
+
+  /** Notes a fiber that has something to do. */
+  seen(fiber: AnyFiber): void {
+    this.fibers.add(fiber)
+    if (this.fibers.size > FORGOTTEN + 2 * this.fewest) this.fewest = this.living().length
+  }
+
+  forget(): void {
+    this.fibers.clear()
+  }
+
+  /** The fibers that have not ended, even those that wait for ever. */
+  living(): ReadonlyArray<AnyFiber> {
+    for (const fiber of this.fibers) if (fiber.unsafePoll() !== null) this.fibers.delete(fiber)
+    return [...this.fibers]
   }
 }
 
@@ -78,6 +99,7 @@ export class SimScheduler {
     if (group.isDead) return
     const task: Task = { group, fiber, run, since: this.ran, place: -1, next: undefined }
     if (fiber !== undefined) {
+      group.seen(fiber)
       const before = this.lastOf.get(fiber)
       this.lastOf.set(fiber, task)
       if (before !== undefined) {
@@ -114,6 +136,7 @@ export class SimScheduler {
   /** Nothing of the group runs any more. */
   drop(group: Group): void {
     group.isDead = true
+    group.forget()
     for (const task of this.ready.filter((one) => one.group === group)) this.leave(task)
     for (const [fiber, task] of this.lastOf) {
       if (task.group === group) this.lastOf.delete(fiber)

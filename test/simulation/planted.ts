@@ -220,15 +220,30 @@ const readers: ReadonlyArray<PlantedBug> = [
     find: "    if (moment < this.beginning) return false\n",
     put: "    if (moment >= 0) return true\n"
   })),
-  bug("cursor-before-delivery", "the cursor of a webhook moves before its message is delivered", {
+  inWorld2(bug("cursor-before-delivery", "the cursor of a webhook moves before its message is delivered", {
     file: HOOKS,
     find: "      if (row !== hook.row) yield* store(row)",
     put: "      yield* store({ ...row, position: attempt.cursor, attempt: undefined })"
-  }),
-  bug("unmarked-message", "a message of a webhook is sent before its mark is stored", {
+  })),
+  inWorld2(bug("unmarked-message", "a message of a webhook is sent before its mark is stored", {
     file: HOOKS,
     find: "      if (row !== hook.row) yield* store(row)",
     put: "      hook.row = row"
+  })),
+  inWorld2(bug("swallowed-commit", "a wallet goes on although its index could not store a block", {
+    file: "wallet/ledger/IndexStore.ts",
+    find: "    this.using(\"writing\", () => this.opened.database.transaction(work)())\n",
+    put: `    try {
+      this.using("writing", () => this.opened.database.transaction(work)())
+    } catch {
+      return
+    }
+`
+  })),
+  bug("given-up-stays", "a payment given up with an expired name does not wait again after a reorganization", {
+    file: "wallet/ledger/WalletIndex.ts",
+    find: "const changed = [...lost, ...takeUpAgain(ledger)]",
+    put: "const changed = [...lost]"
   }),
   bug("memory-of-peers", "the memory of a peer that leaves is not given back", {
     file: "network/peer/PeerConnection.ts",

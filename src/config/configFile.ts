@@ -147,22 +147,27 @@ class FileReader {
 const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
-/** The parser's message about a text without quotes, as in the reference node's file: `rpcuser=bob`. */
-const UNQUOTED = /^(?:invalid value|illegal character in numeric literal|incomplete key-value)/
+/** Texts that end, and comments. */
+const WHOLE_TEXTS = /"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#.*/g
 
-const withQuotes = (reason: string): string =>
-  UNQUOTED.test(reason) ? `${reason}; put strings in quotes, as in rpcuser = "NAME"` : reason
+const ASSIGNMENT = /^[^=]*=\s*(?![\s"'[{])/
 
-/** The parser takes the line break behind a text without its last quote for a part of it. */
-const lacksQuote = (error: TomlError, text: string): boolean => {
-  const reason = tomlReason(error)
-  const line = text.split(/\r?\n/)[error.line - 1] ?? ""
-  return reason.startsWith("unfinished string") ||
-    (reason.startsWith("control characters are not allowed") && error.column > line.length)
+const isToml = (text: string): boolean => Either.isRight(Either.try(() => parse(text)))
+
+const lineOf = (text: string, line: number): string => text.split(/\r?\n/)[line - 1] ?? ""
+
+/** Whether the line begins a text that does not end. The parser may call the line break behind it wrong. */
+const lacksQuote = (text: string, line: number): boolean =>
+  /["']/.test(lineOf(text.replace(WHOLE_TEXTS, (whole) => "\n".repeat(whole.split("\n").length - 1)), line))
+
+/** Whether the value of the line has no quotes and needs them, as in the reference node's file: `rpcuser=bob`. */
+const needsQuotes = (line: string): boolean => ASSIGNMENT.test(line) && !isToml(line.replace(ASSIGNMENT, "value = "))
+
+const reasonFor = (error: TomlError, text: string): string => {
+  if (lacksQuote(text, error.line)) return "the quote at the end of a string is missing"
+  const hint = needsQuotes(lineOf(text, error.line)) ? "; put strings in quotes, as in rpcuser = \"NAME\"" : ""
+  return tomlReason(error) + hint
 }
-
-const reasonFor = (error: TomlError, text: string): string =>
-  lacksQuote(error, text) ? "the quote at the end of a string is missing" : withQuotes(tomlReason(error))
 
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({

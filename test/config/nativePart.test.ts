@@ -17,7 +17,7 @@ describe("nativeProblem", () => {
 
   it("says nothing about other errors", () => {
     assert.isUndefined(nativeProblem(failed("x", "SQLITE_BUSY"), "better-sqlite3"))
-    assert.isUndefined(nativeProblem(failed("Cannot find module 'x'", "MODULE_NOT_FOUND"), "better-sqlite3"))
+    assert.isUndefined(nativeProblem(failed("Cannot find module 'x'", "MODULE_NOT_FOUND"), "x"))
     assert.isUndefined(nativeProblem("x", "better-sqlite3"))
   })
 })

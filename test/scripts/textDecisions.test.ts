@@ -17,13 +17,11 @@ const decisionsIn = (text: string): ReadonlyArray<string> =>
 
 /** The files that may, and why. */
 const ALLOWED = new Map([
-  ["config/configFile.ts", "the TOML parser has no codes"],
   ["config/decode.ts", "no decision: whether a message repeats the flag before it"],
-  ["config/nativePart.ts", "Node.js has one code for a missing package and for a missing native part"],
+  ["config/nativePart.ts", "no decision: the missing package is named, if Node.js says which"],
   ["names/NamesFile.ts", "better-sqlite3 has no code for a closed connection"],
   ["postgres/failures.ts", "pg has no codes for connections that ended"],
-  ["rpc/failureReason.ts", "Namecoin Core gives no reasons"],
-  ["wallet/keys/registrationEntry.ts", "files of 0.1.0 have notes in place of reasons"]
+  ["rpc/failureReason.ts", "Namecoin Core gives no reasons"]
 ])
 
 describe("messages", () => {

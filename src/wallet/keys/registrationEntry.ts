@@ -72,21 +72,20 @@ export type AcknowledgedEntry = typeof AcknowledgedEntry.Type
 
 export const MAX_ACKNOWLEDGED = 10_000
 
-/** Beginnings of the notes that files of 0.1.0 have in place of `failure`. */
-const NOTES: ReadonlyArray<readonly [text: string, reason: RegistrationFailure]> = [
+/** What files of 0.1.0 have in `note` in place of `failure`: this, and where coins remain. */
+const NOTES: ReadonlyMap<string, RegistrationFailure> = new Map([
   ["somebody else has registered the name", "taken"],
   ["its name_new was abandoned", "abandoned"],
-  ["its name_new can never be confirmed", "conflicted"],
+  ["its name_new can never be confirmed: another transaction spends its coins", "conflicted"],
   ["called off by the owner", "cancelled"]
-]
+])
 
 /** Fills in the failure of an entry that has only its note. */
 export const withFailure = (entry: RegistrationEntry): RegistrationEntry => {
-  const { failure, note, step } = entry
-  if (step !== "failed" || failure !== undefined) return entry
-  const [text, reason] = NOTES.find(([text]) => note.startsWith(text)) ?? []
-  if (text === undefined || reason === undefined) return entry
-  const coins = note.slice(text.length)
-  const coinsIn = coins.startsWith("; its name_new") ? "name_new" : "name_firstupdate"
-  return { ...entry, note: "", failure: { reason, ...coins.startsWith("; its name_") ? { coinsIn } : {} } }
+  if (entry.step !== "failed" || entry.failure !== undefined) return entry
+  const [text = "", coins] = entry.note.split("; its ")
+  const reason = NOTES.get(text)
+  if (reason === undefined) return entry
+  const [coinsIn] = (["name_new", "name_firstupdate"] as const).filter((place) => coins?.split(" ")[0] === place)
+  return { ...entry, note: "", failure: { reason, ...coinsIn === undefined ? {} : { coinsIn } } }
 }

@@ -46,6 +46,7 @@ const SLOW = [
   "electrum/resolve.test.ts",
   "electrum/server.test.ts",
   "electrum/transports.test.ts",
+  "electrum/wallets.test.ts",
   "examples/examples.test.ts",
   "examples/verifyPage.test.ts",
   "http/FastLane.test.ts",

@@ -12,6 +12,7 @@ import { expirationDepth } from "../consensus/expiry.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
+import { ScriptBook } from "../mempool/scripts/ScriptBook.ts"
 import { electrumListeners } from "../metrics/electrumMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -30,6 +31,7 @@ import { makeBlocks } from "./sources/Blocks.ts"
 import { makeHeaders } from "./sources/Headers.ts"
 import { makeNameHistories } from "./sources/nameHistories.ts"
 import { makeNodeCalls } from "./sources/NodeCalls.ts"
+import { makeScriptHistories } from "./sources/scriptHistories.ts"
 import { windowSources } from "./sources/windowSources.ts"
 import { Subscriptions } from "./Subscriptions.ts"
 
@@ -51,7 +53,7 @@ export interface ElectrumOptions extends ElectrumSettings {
   readonly directory: string
 }
 
-export type ElectrumNeeds = Budget | Chain | Dispatch | LightPart | Mempool | NameAnswers | NameDb
+export type ElectrumNeeds = Budget | Chain | Dispatch | LightPart | Mempool | NameAnswers | NameDb | ScriptBook
 
 /** By the letters of ElectrumX's services. */
 const SERVICES = [
@@ -74,6 +76,8 @@ const servicesOf = (options: ElectrumOptions): ReadonlyArray<string> =>
   )
 
 const NAMES_ONLY = "This svcd server answers for names. It has no index of addresses: a wallet would see no coins here."
+
+const ALL = "This svcd server answers for names and for the addresses of wallets."
 
 const WINDOW_ONLY =
   "This svcd server is a light node: it answers for names, as far as the last blocks of the chain set them. Wallets " +
@@ -110,10 +114,12 @@ export const makeElectrumServer = (
     const light = stays ? current() : undefined
     const window = light === undefined ? undefined : windowSources(light, { answers, node })
     const { tree } = chain
+    const { book } = yield* ScriptBook
+    const named = makeNameHistories({ names, answers, chain })
     const sources = window ?? {
       headers: makeHeaders(chain),
       blocks: makeBlocks(chain),
-      histories: makeNameHistories({ names, answers, chain }),
+      histories: book === undefined ? named : makeScriptHistories({ names: named, book, chain }),
       node,
       expiration: () => expirationDepth(tree.height(tree.tip()), chain.params)
     }
@@ -125,7 +131,7 @@ export const makeElectrumServer = (
       genesis: displayHash(tree.hash(tree.at(0))),
       hosts: () => hostsOf(options),
       services: () => servicesOf(options),
-      banner: () => window === undefined ? NAMES_ONLY : WINDOW_ONLY,
+      banner: () => window !== undefined ? WINDOW_ONLY : book === undefined ? NAMES_ONLY : ALL,
       pruning: () => window?.blockCount() ?? (answers.fromWindow() ? sources.expiration() : null),
       fingerprint: () => certificate && shownFingerprint(certificate)
     }
@@ -146,8 +152,8 @@ export const makeElectrumServer = (
       limits: { ...ELECTRUM_LIMITS, ...limits }
     })
     const followed = window === undefined || light === undefined
-      ? { chain, names }
-      : { chain: light.chain, names: window }
+      ? { chain, names, scripts: book }
+      : { chain: light.chain, names: window, scripts: undefined }
     yield* runNotifier({ ...sources, ...followed, sessions, subscriptions })
     const streams = { sessions, now: () => clock.unsafeCurrentTimeMillis() }
     // With listeners for TLS there is a certificate.

@@ -11,6 +11,7 @@ import {
   electrumRequests
 } from "../metrics/electrumMetrics.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { ScriptKey } from "../protocol/keys.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { hasMethod, type MethodsByName } from "./methods/all.ts"
 import type { ElectrumCaller } from "./methods/method.ts"
@@ -32,7 +33,6 @@ import {
 } from "./protocol/envelope.ts"
 import { ANSWER_BYTES, type ServedLimits } from "./protocol/limits.ts"
 import { bindArguments } from "./protocol/parameters.ts"
-import type { ScriptKey } from "./protocol/status.ts"
 import type { ProtocolVersion } from "./protocol/versions.ts"
 import type { StatusReader, Subscriptions } from "./Subscriptions.ts"
 

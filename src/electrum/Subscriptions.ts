@@ -1,5 +1,5 @@
 import { electrumSubscriptions } from "../metrics/electrumMetrics.ts"
-import type { ScriptKey } from "./protocol/status.ts"
+import type { ScriptKey } from "../protocol/keys.ts"
 
 /** Who follows a script hash. */
 export interface StatusReader {

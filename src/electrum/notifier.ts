@@ -7,15 +7,17 @@ import { monotonic } from "../base/clock.ts"
 import { withoutSpan } from "../base/spans.ts"
 import { pauses } from "../base/turns.ts"
 import type { Chain } from "../chain/Chain.ts"
+import type { TouchedScripts } from "../chain/indexes/LastTouched.ts"
+import type { OpenScriptBook } from "../mempool/scripts/ScriptBook.ts"
 import { electrumNotifyDuration } from "../metrics/electrumMetrics.ts"
 import type { CommitSignal } from "../names/CommitSignal.ts"
 import { fromBinaryString } from "../protocol/bytes.ts"
+import { type ScriptKey, scriptKey } from "../protocol/keys.ts"
 import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { tipAnswer } from "./methods/headerMethods.ts"
 import { scriptStatus } from "./methods/scriptHashMethods.ts"
 import { CODE } from "./protocol/ElectrumError.ts"
-import { scriptKey } from "./protocol/status.ts"
 import type { ServedClient } from "./Session.ts"
 import type { HeaderSource } from "./sources/Headers.ts"
 import type { Histories } from "./sources/Histories.ts"
@@ -31,13 +33,15 @@ export interface NotifierParts {
   }
   /** The changes of names. */
   readonly names: { readonly commits: Effect.Effect<Pick<CommitSignal, "count" | "touchedBehind">> }
+  /** The changes of other scripts, if the node has their histories. */
+  readonly scripts: Pick<OpenScriptBook, "listen"> | undefined
   readonly headers: HeaderSource
   readonly histories: Histories
   readonly sessions: Iterable<Pick<ServedClient, "followsHeaders" | "notify">>
   readonly subscriptions: Subscriptions
 }
 
-/** Between looks for changes that no block announced, as when names become complete. */
+/** Between looks for changes that no block announced: in the mempool, or as names become complete. */
 const POLL = "1 second"
 
 /** Marks the followed script hashes that a change of the names touched. */
@@ -45,6 +49,29 @@ const markChanged = (touched: ReadonlySet<string> | "all", subscriptions: Subscr
   if (touched === "all") return subscriptions.allChanged()
   if (subscriptions.count === 0) return
   for (const name of touched) subscriptions.changed(scriptKey(nameIndexHash(fromBinaryString(name))))
+}
+
+/** The scripts that blocks and the mempool touched since the last pass. */
+class Touched {
+  #all = false
+  readonly #keys = new Set<ScriptKey>()
+
+  get isEmpty(): boolean {
+    return !this.#all && this.#keys.size === 0
+  }
+
+  /** Only followed ones are kept. */
+  add(touched: TouchedScripts, { has }: { readonly has: (key: ScriptKey) => boolean }): void {
+    if (touched === "all") this.#all = true
+    else for (const key of touched) if (has(key)) this.#keys.add(key)
+  }
+
+  moveTo(subscriptions: Subscriptions): void {
+    if (this.#all) subscriptions.allChanged()
+    else for (const key of this.#keys) subscriptions.changed(key)
+    this.#all = false
+    this.#keys.clear()
+  }
 }
 
 /**
@@ -70,10 +97,15 @@ const notifyStatuses = (
 /** Notifies until the scope closes. */
 export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { chain: { subscription, tree }, headers, names, sessions, subscriptions } = parts
+    const { chain: { subscription, tree }, headers, names, scripts, sessions, subscriptions } = parts
     const commits = yield* names.commits
     const events = yield* subscription
     const wake = yield* Queue.sliding<void>(1)
+    const scriptsTouched = new Touched()
+    // Not marked at once: the status of a script that is being read must be read again.
+    if (scripts !== undefined) {
+      yield* scripts.listen((touched) => scriptsTouched.add(touched, { has: (key) => subscriptions.has(key) }))
+    }
     let seen = commits.count
     let told = tree.tip()
 
@@ -96,13 +128,15 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
       const touched = commits.touchedBehind(seen)
       seen = commits.count
       markChanged(touched, subscriptions)
+      scriptsTouched.moveTo(subscriptions)
       yield* notifyStatuses(parts)
       if (told !== before.told || seen !== before.seen) electrumNotifyDuration.observe((monotonic() - started) / 1_000)
     }).pipe(
       Effect.catchAllDefect((defect) => Effect.logError("Electrum clients not notified: internal error", { defect }))
     )
 
-    const hasNews = (): boolean => told !== tree.tip() || commits.count !== seen || subscriptions.due !== undefined
+    const hasNews = (): boolean =>
+      told !== tree.tip() || commits.count !== seen || !scriptsTouched.isEmpty || subscriptions.due !== undefined
 
     yield* Effect.forkScoped(withoutSpan(Stream.runForEach(events, () => Queue.offer(wake, undefined))))
     yield* Effect.forkScoped(

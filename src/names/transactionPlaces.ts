@@ -1,41 +1,75 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
+import { NO_HEADER } from "../chain/index/HeaderTree.ts"
+import { Indexes } from "../chain/indexes/Indexes.ts"
+import type { ScriptIndex } from "../chain/indexes/ScriptIndex.ts"
 import { TxIndex } from "../chain/TxIndex.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { NameDb } from "./NameDb.ts"
 
 /** The heights of confirmed transactions, as far as the node knows. */
 export interface TransactionPlaces {
-  /** The height of a transaction (txid in wire order) from the index, an unspent output, or a name that it changed. */
+  /** The height of a transaction (txid in wire order) from an index, an unspent output, or a name that it changed. */
   readonly heightOf: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
-  /** Whether there is an index of all transactions (`-txindex`). */
+  /** Whether there is an index of all transactions (`-txindex`, `-electrumindex`). */
   readonly indexed: boolean
   /** Whether that index lacks blocks because it is being rebuilt in the background. */
   readonly indexIsBehind: Effect.Effect<boolean, StorageFailure>
 }
 
+/** Blocks that the index of scripts may name for a txid: its own, those of other branches, and others by chance. */
+const MOST_CANDIDATES = 100
+
+type ChainReads = Pick<typeof Chain.Service, "block" | "tree">
+
+/** The height of a transaction by the index of scripts. A single candidate is not looked into, as readers do so. */
+const heightByScripts = (
+  scripts: ScriptIndex,
+  { block, tree }: ChainReads,
+  txid: Bytes
+): Effect.Effect<number | undefined, StorageFailure> =>
+  Effect.gen(function*() {
+    const { heights } = yield* scripts.heights({ hash: txid, limit: MOST_CANDIDATES })
+    if (heights.length <= 1) return heights[0]
+    for (const height of heights.toReversed()) {
+      const id = tree.at(height)
+      if (id === NO_HEADER) continue
+      const found = yield* block(tree.hash(id).slice()).pipe(
+        Effect.map(({ transactions }) => transactions.some((each) => equal(each.txid, txid))),
+        Effect.catchTags({
+          BlockNotFound: () => Effect.succeed(false),
+          BlockUnavailable: () => Effect.succeed(false)
+        })
+      )
+      if (found) return height
+    }
+    return undefined
+  })
+
 export const transactionPlaces: Effect.Effect<
   TransactionPlaces,
   never,
-  Chain | ChainCoins | NameDb | TxIndex
+  Chain | ChainCoins | Indexes | NameDb | TxIndex
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const names = yield* NameDb
   const index = yield* TxIndex
+  const { scripts } = yield* Indexes
   return {
     heightOf: (txid) =>
       Effect.gen(function*() {
         const indexed = yield* index.heightOf(txid)
         if (indexed !== undefined) return indexed
         const coin = yield* chainCoins.coinOf(txid)
-        return coin?.height ?? (yield* names.heightOfTransaction(txid))
+        const known = coin?.height ?? (yield* names.heightOfTransaction(txid))
+        return known ?? (scripts && (yield* heightByScripts(scripts, chain, txid)))
       }),
-    indexed: index.enabled,
+    indexed: index.enabled || scripts !== undefined,
     indexIsBehind: Effect.gen(function*() {
-      const cursor = index.follower === undefined ? undefined : yield* index.follower.cursor
+      const cursor = yield* index.follower?.cursor ?? scripts?.at ?? Effect.succeed(undefined)
       return (cursor?.height ?? -1) < (yield* chain.tip).height
     })
   }

@@ -50,6 +50,17 @@ export type OutpointKey = Brand<string, "OutpointKey">
 
 export const txidOf = (outpoint: OutpointKey): TxidKey => outpoint.slice(0, 32) as TxidKey
 
+/** The SHA-256 of a script as a map key: 32 characters, one per byte in digest order. */
+export type ScriptKey = Brand<string, "ScriptKey">
+
+/** Throws for another length than 32 bytes. */
+export const scriptKey = (hash: Bytes): ScriptKey => {
+  if (hash.length !== 32) throw new RangeError(`a script hash has 32 bytes, not ${hash.length}`)
+  return binaryString(hash) as ScriptKey
+}
+
+export const hashOfKey = (key: ScriptKey): Bytes => fromBinaryString(key)
+
 /** A name as a map key, one character per byte. */
 export type NameKey = Brand<string, "NameKey">
 

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import type { ElectrumMethod } from "../../src/electrum/methods/method.ts"
 import { takes } from "../../src/electrum/methods/method.ts"
 import { ELECTRUM_LIMITS } from "../../src/electrum/protocol/limits.ts"
-import { scriptKey } from "../../src/electrum/protocol/status.ts"
 import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
 import type { ServedClient } from "../../src/electrum/Session.ts"
 import { Sessions } from "../../src/electrum/Sessions.ts"
 import { Subscriptions } from "../../src/electrum/Subscriptions.ts"
 import { clientAddress } from "../../src/http/clientAddress.ts"
+import { scriptKey } from "../../src/protocol/keys.ts"
 
 const key = (byte: number) => scriptKey(new Uint8Array(32).fill(byte))
 

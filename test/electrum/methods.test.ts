@@ -44,6 +44,7 @@ const proving = (operations: number, work: () => void = () => {}) => {
       isAt: () => true
     },
     histories: {
+      all: () => syncing(),
       confirmed: () => Effect.succeed(Array.from({ length: operations }, (_, at) => ({ txid, height: at + 1 }))),
       unconfirmed: () => Effect.succeed([]),
       unspent: () => Effect.succeed([]),

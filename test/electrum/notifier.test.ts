@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream, TestClock } from "effect"
 import { runNotifier } from "../../src/electrum/notifier.ts"
 import { CODE, ElectrumError, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
-import { type HistoryEntry, type ScriptKey, scriptKey, statusOf } from "../../src/electrum/protocol/status.ts"
+import { type HistoryEntry, statusOf } from "../../src/electrum/protocol/status.ts"
 import type { Histories } from "../../src/electrum/sources/Histories.ts"
 import { Subscriptions } from "../../src/electrum/Subscriptions.ts"
 import { electrumNotifyDuration } from "../../src/metrics/electrumMetrics.ts"
-import { type HeaderId, nameKey } from "../../src/protocol/keys.ts"
+import { type HeaderId, nameKey, type ScriptKey, scriptKey } from "../../src/protocol/keys.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { text } from "../names/blocks.ts"
 import { eventually } from "../support/eventually.ts"
@@ -39,11 +39,12 @@ const notified = Effect.gen(function*() {
   }
   const subscriptions = new Subscriptions()
   const histories: Histories = {
-    confirmed: (key) =>
+    all: (key) =>
       Effect.suspend(() => {
         state.reads.push(key)
-        return state.confirmed(key)
+        return Effect.map(state.confirmed(key), (confirmed) => ({ confirmed, unconfirmed: [] }))
       }),
+    confirmed: state.confirmed,
     unconfirmed: () => Effect.succeed([]),
     unspent: () => Effect.succeed([]),
     balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
@@ -59,6 +60,7 @@ const notified = Effect.gen(function*() {
   yield* runNotifier({
     chain: { subscription: Effect.succeed(Stream.never), tree: { tip: () => state.tip as HeaderId } },
     names: { commits: Effect.succeed(commits) },
+    scripts: undefined,
     headers: {
       tip: () => 0,
       list: () => Effect.succeed([]),

@@ -1,6 +1,6 @@
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { ElectrumServer, type ElectrumServerOptions, Node, RpcServer } from "../../src/node.ts"
+import { ElectrumServer, type ElectrumServerOptions, Node, type NodeOptions, RpcServer } from "../../src/node.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
@@ -11,12 +11,25 @@ import type { TestClient } from "./client.ts"
 
 const quiet = Layer.provide(Logger.remove(Logger.defaultLogger))
 
-const nodeIn = (dataDir: string, options: ElectrumServerOptions) =>
+interface Served {
+  readonly options: ElectrumServerOptions
+  readonly node: NodeOptions
+}
+
+const nodeIn = (dataDir: string, { node, options }: Served) =>
   quiet(ElectrumServer.layer({ listen: ["127.0.0.1:0"], ...options })).pipe(
     Layer.provideMerge(quiet(RpcServer.layer({ listenAddr: "127.0.0.1:0" }))),
     Layer.provideMerge(
       quiet(
-        Node.layer({ network: "regtest", dataDir, maxPeers: 0, listen: "", verifyThreads: 0, disableWallet: true })
+        Node.layer({
+          network: "regtest",
+          dataDir,
+          maxPeers: 0,
+          listen: "",
+          verifyThreads: 0,
+          disableWallet: true,
+          ...node
+        })
       )
     )
   )
@@ -37,9 +50,12 @@ export const filledDirectory = (height: number): () => string => {
 
 /** Runs a test on a copy of a data directory. */
 export const onNode =
-  (filled: () => string, options: ElectrumServerOptions = {}) =>
+  (filled: () => string, options: ElectrumServerOptions = {}, node: NodeOptions = {}) =>
   <A, E>(test: Effect.Effect<A, E, ServedNode | Scope.Scope>) =>
-    Effect.flatMap(copyOf(filled()), (dataDir) => Effect.scoped(Effect.provide(test, nodeIn(dataDir, options))))
+    Effect.flatMap(
+      copyOf(filled()),
+      (dataDir) => Effect.scoped(Effect.provide(test, nodeIn(dataDir, { options, node })))
+    )
 
 export const tcpPort = Effect.map(ElectrumServer, ({ addresses: { tcp: [first] } }) => first?.port ?? 0)
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
@@ -8,6 +9,7 @@ import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import type { ConnectedBlock, Cursor, Follower } from "../write/Follower.ts"
 import { type HashRow, HashRows, prefixOf } from "./hashRows.ts"
 import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
+import { LastTouched, type TouchedScripts } from "./LastTouched.ts"
 
 /** Heights up to the last block of the index. */
 export interface HeightsFound {
@@ -34,6 +36,8 @@ export interface ScriptIndex {
   readonly follower: Follower
   readonly heights: (wanted: HeightsWanted) => Effect.Effect<HeightsFound, StorageFailure>
   readonly at: Effect.Effect<Cursor | undefined, StorageFailure>
+  /** Calls the listener after each change of the index, until the scope ends. */
+  readonly listen: (listener: (touched: TouchedScripts) => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /**
@@ -111,22 +115,38 @@ const DEFINITION: IndexDefinition<Statements> = {
 export const openScriptIndex = (place: IndexPlace) =>
   Effect.map(openIndex(DEFINITION, place), ({ follower, read, write }): ScriptIndex => {
     const held = new HashRows()
+    const listeners = new Set<(touched: TouchedScripts) => void>()
+    const last = new LastTouched()
+
+    /** Nobody listens during most imports. */
+    const tell = (touched: () => TouchedScripts): Effect.Effect<void> =>
+      Effect.sync(() => {
+        if (listeners.size === 0) return last.clear()
+        const found = touched()
+        for (const listener of listeners) listener(found)
+      })
+
+    const tellAll = tell(() => {
+      last.clear()
+      return "all"
+    })
 
     /** Stores the rows in slices, and only then moves the cursor: after a crash, blocks are added once more. */
-    const store = (last: Cursor): Effect.Effect<void, StorageFailure> =>
+    const store = (end: Cursor): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
         const { count, part } = yield* read((statements) => partFor(statements, held.count))
         for (const rows of held.inOrder()) {
           yield* write(undefined, (statements) => insertInto(statements, part, rows))
           yield* turnOfEventLoop
         }
-        yield* write(last, (statements) => statements.putPart.run(part, count))
+        yield* write(end, (statements) => statements.putPart.run(part, count))
         held.clear()
+        yield* tellAll
       })
 
     const settle = Effect.suspend(() => {
-      const { count, last } = held
-      return last === undefined ? Effect.void : store(last).pipe(
+      const { count, last: end } = held
+      return end === undefined ? Effect.void : store(end).pipe(
         Effect.uninterruptible,
         Effect.withSpan("svcd.index.settle", { attributes: { index: DEFINITION.name, rows: count } })
       )
@@ -141,8 +161,13 @@ export const openScriptIndex = (place: IndexPlace) =>
     return {
       follower: {
         ...follower,
-        apply: (blocks) => Effect.zipRight(settle, follower.apply(blocks)),
-        rewind: (to) => Effect.zipRight(settle, follower.rewind(to)),
+        apply: (blocks) =>
+          settle.pipe(Effect.zipRight(follower.apply(blocks)), Effect.zipRight(tell(() => last.add(blocks)))),
+        rewind: (to) =>
+          settle.pipe(
+            Effect.zipRight(follower.rewind(to)),
+            Effect.zipRight(tell(() => last.removeAbove(to.height)))
+          ),
         bulk: { hold, settle },
         repair: { ...follower.repair, begin: Effect.zipRight(Effect.sync(() => held.clear()), follower.repair.begin) }
       },
@@ -152,6 +177,11 @@ export const openScriptIndex = (place: IndexPlace) =>
           const found = at === undefined ? [] : statements.heights.all(prefixOf(hash), above, at.height, limit)
           return { at, heights: found.map(({ height }) => height).toSorted((a, b) => a - b) }
         }),
-      at: read((statements) => statements.cursor.get())
+      at: read((statements) => statements.cursor.get()),
+      listen: (listener) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void listeners.add(listener)),
+          () => Effect.sync(() => void listeners.delete(listener))
+        )
     }
   })

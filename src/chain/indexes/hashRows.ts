@@ -28,16 +28,21 @@ const RETURN = 0x6a
 export const hasNoHistory = (script: Bytes): boolean =>
   script[0] === RETURN || (script[0] === 0 && script[1] === RETURN)
 
-/** Calls `add` with each prefix of a block, some of them more than once. */
-const eachPrefix = ({ block, coins }: ConnectedBlock, add: (prefix: number) => void): void => {
-  for (const { outputs, txid } of block.transactions) {
-    add(prefixOf(txid))
+/** Calls `use` with the script hash of each output and each removed coin of a block, some of them more than once. */
+export const eachScriptHash = ({ block, coins }: ConnectedBlock, use: (hash: Bytes) => void): void => {
+  for (const { outputs } of block.transactions) {
     for (const { script } of outputs) {
-      if (!hasNoHistory(script)) add(prefixOf(scriptHashOf(script)))
+      if (!hasNoHistory(script)) use(scriptHashOf(script))
     }
   }
-  // Coins of expired names among them: rows too many.
-  coins?.removed.forEach(({ script }) => add(prefixOf(scriptHashOf(script))))
+  // Coins of expired names among them.
+  coins?.removed.forEach(({ script }) => use(scriptHashOf(script)))
+}
+
+/** Calls `add` with each prefix of a block, some of them more than once. */
+const eachPrefix = (connected: ConnectedBlock, add: (prefix: number) => void): void => {
+  for (const { txid } of connected.block.transactions) add(prefixOf(txid))
+  eachScriptHash(connected, (hash) => add(prefixOf(hash)))
 }
 
 /** The prefixes fall into so many ranges, by their first bits. */

@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
 import { displayHash } from "../../protocol/bytes.ts"
+import type { ScriptKey } from "../../protocol/keys.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { ElectrumError } from "../protocol/ElectrumError.ts"
 import type { Notification } from "../protocol/envelope.ts"
 import { scriptHash } from "../protocol/parameters.ts"
-import { type HistoryEntry, type ScriptKey, shownKey, statusOf } from "../protocol/status.ts"
+import { type HistoryEntry, shownKey, statusOf } from "../protocol/status.ts"
 import { VERSION_1_4_2 } from "../protocol/versions.ts"
 import type { Histories, PoolEntryOfScript } from "../sources/Histories.ts"
 import type { ElectrumCaller, ElectrumMethod, Sources } from "./method.ts"
@@ -21,18 +22,14 @@ const poolCost = (entries: number): number => 0.25 + entries / 50
 /** About the text that a status hashes, for each transaction. */
 const STATUS_TEXT = 72
 
-/** The status of a script hash, and whether part of it is in the pool: then it can change with the pool. */
+/** The status of a script hash, and of how many transactions it is. */
 export const scriptStatus = (
-  histories: Histories,
+  histories: Pick<Histories, "all">,
   key: ScriptKey
-): Effect.Effect<
-  { readonly status: string | null; readonly entries: number; readonly pooled: number },
-  ElectrumError
-> =>
-  Effect.map(Effect.zip(histories.confirmed(key), histories.unconfirmed(key)), ([confirmed, pooled]) => ({
-    status: statusOf([...confirmed, ...pooled]),
-    entries: confirmed.length + pooled.length,
-    pooled: pooled.length
+): Effect.Effect<{ readonly status: string | null; readonly entries: number }, ElectrumError> =>
+  Effect.map(histories.all(key), ({ confirmed, unconfirmed }) => ({
+    status: statusOf([...confirmed, ...unconfirmed]),
+    entries: confirmed.length + unconfirmed.length
   }))
 
 type KeyCall = (key: ScriptKey, caller: ElectrumCaller) => Effect.Effect<JsonValue, ElectrumError>
@@ -49,9 +46,9 @@ export const electrumScriptHashes = ({ histories }: Sources): ReadonlyArray<Elec
   ofScriptHash(
     "get_history",
     (key, { charge }) =>
-      Effect.map(Effect.zip(histories.confirmed(key), histories.unconfirmed(key)), ([confirmed, pooled]) => {
-        charge(historyCost(confirmed.length) + poolCost(pooled.length))
-        return [...confirmed.map(historyJson), ...pooled.map(poolJson)]
+      Effect.map(histories.all(key), ({ confirmed, unconfirmed }) => {
+        charge(historyCost(confirmed.length) + poolCost(unconfirmed.length))
+        return [...confirmed.map(historyJson), ...unconfirmed.map(poolJson)]
       })
   ),
   ofScriptHash("get_mempool", (key, { charge }) =>

@@ -32,7 +32,8 @@ export const refusedRequest = (message: string): ElectrumError =>
   new ElectrumError({ code: CODE.invalidRequest, message })
 
 /** Never an empty list, which clients would read as a name that does not exist. */
-export const syncing = (): ElectrumError => new ElectrumError({ code: CODE.daemonError, message: "syncing" })
+export const syncing = (why?: string): ElectrumError =>
+  new ElectrumError({ code: CODE.daemonError, message: why === undefined ? "syncing" : `syncing: ${why}` })
 
 export const internalError = (): ElectrumError =>
   new ElectrumError({ code: CODE.internalError, message: "internal server error" })

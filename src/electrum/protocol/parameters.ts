@@ -1,10 +1,11 @@
 import * as Either from "effect/Either"
 import { fromHex } from "../../protocol/bytes.ts"
+import type { ScriptKey } from "../../protocol/keys.ts"
 import { type Json, JsonNumber, JsonObject } from "../../rpc/json/json.ts"
 import { badRequest, type ElectrumError, invalidArguments } from "./ElectrumError.ts"
 import type { ElectrumRequest } from "./envelope.ts"
 import { shownValue } from "./pythonText.ts"
-import { readScriptHash, type ScriptKey } from "./status.ts"
+import { readScriptHash } from "./status.ts"
 
 /** Arguments of calls, and ElectrumX's texts for wrong ones (aiorpcX `handler_invocation`; `server/session.py`). */
 

@@ -1,13 +1,6 @@
-import {
-  binaryString,
-  type Bytes,
-  displayHash,
-  fromBinaryString,
-  fromHex,
-  reversed,
-  toHex
-} from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, fromHex, reversed, toHex } from "../../protocol/bytes.ts"
 import { sha256 } from "../../protocol/hash.ts"
+import { hashOfKey, type ScriptKey, scriptKey } from "../../protocol/keys.ts"
 
 /** Script hashes and their status (electrum-protocol, `protocol-basics.rst`). */
 
@@ -17,20 +10,6 @@ export interface HistoryEntry {
   readonly txid: Bytes
   readonly height: number
 }
-
-/** A script hash as a key of maps: 32 characters, one per byte in digest order. */
-export type ScriptKey = string & { readonly ScriptKey: unique symbol }
-
-const isScriptKey = (text: string): text is ScriptKey => text.length === 32
-
-/** Throws for another length than 32 bytes. */
-export const scriptKey = (hash: Bytes): ScriptKey => {
-  const key = binaryString(hash)
-  if (!isScriptKey(key)) throw new RangeError(`a script hash has 32 bytes, not ${hash.length}`)
-  return key
-}
-
-export const hashOfKey = (key: ScriptKey): Bytes => fromBinaryString(key)
 
 /** As clients write it: reversed. */
 export const shownKey = (key: ScriptKey): string => displayHash(hashOfKey(key))

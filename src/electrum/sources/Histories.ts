@@ -1,7 +1,8 @@
 import type * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { ScriptKey } from "../../protocol/keys.ts"
 import type { ElectrumError } from "../protocol/ElectrumError.ts"
-import type { HistoryEntry, ScriptKey } from "../protocol/status.ts"
+import type { HistoryEntry } from "../protocol/status.ts"
 
 /** An unspent output. */
 export interface UnspentOutput {
@@ -25,14 +26,21 @@ export interface ScriptBalance {
   readonly unconfirmed: number
 }
 
+export interface WholeHistory {
+  /** In chain order. */
+  readonly confirmed: ReadonlyArray<HistoryEntry>
+  /** In the order of the protocol: height 0 first, then by txid. */
+  readonly unconfirmed: ReadonlyArray<PoolEntryOfScript>
+}
+
 /**
  * What the node knows of a script hash. Fails with `syncing` while something may be missing, and with "history too
  * large" above `LONGEST_HISTORY`.
  */
 export interface Histories {
-  /** In chain order. */
+  /** At one moment, so that no transaction is twice in it. */
+  readonly all: (key: ScriptKey) => Effect.Effect<WholeHistory, ElectrumError>
   readonly confirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
-  /** In the order of the protocol: height 0 first, then by txid. */
   readonly unconfirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<PoolEntryOfScript>, ElectrumError>
   readonly unspent: (key: ScriptKey) => Effect.Effect<ReadonlyArray<UnspentOutput>, ElectrumError>
   readonly balance: (key: ScriptKey) => Effect.Effect<ScriptBalance, ElectrumError>

@@ -4,8 +4,8 @@ import { isExpired } from "../../consensus/expiry.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { ScriptOperation } from "../../names/ScriptReads.ts"
+import { hashOfKey, type ScriptKey } from "../../protocol/keys.ts"
 import { CODE, ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
-import { hashOfKey, type ScriptKey } from "../protocol/status.ts"
 import { type Histories, LONGEST_HISTORY } from "./Histories.ts"
 
 /** The histories of names, from names.db. */
@@ -29,6 +29,7 @@ export const historiesOf = (
   operations: OperationsOf,
   chain: Pick<typeof Chain.Service, "params" | "tree">
 ): Histories => ({
+  all: (key) => Effect.map(operations(key), (confirmed) => ({ confirmed, unconfirmed: [] })),
   confirmed: operations,
   // As in ElectrumX, clients hear of an operation when it is in a block.
   unconfirmed: () => Effect.succeed([]),

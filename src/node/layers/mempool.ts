@@ -14,6 +14,7 @@ import * as Pool from "../../mempool/Mempool.ts"
 import * as Miner from "../../mempool/mining/Miner.ts"
 import type { BlockLimits } from "../../mempool/mining/selectChunks.ts"
 import type { Policy } from "../../mempool/policy/Policy.ts"
+import * as ScriptBook from "../../mempool/scripts/ScriptBook.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { publishing } from "../../publish/publish.ts"
 import { endingNode, following, inNode, openFailure } from "./base.ts"
@@ -78,7 +79,12 @@ const running = Layer.scopedDiscard(
 )
 
 /** The services that a `Mempool` includes. */
-export type ProvidedByMempool = FeeEstimator.FeeEstimator | LiveEvents.LiveEvents | Miner.Miner | Pool.Mempool
+export type ProvidedByMempool =
+  | FeeEstimator.FeeEstimator
+  | LiveEvents.LiveEvents
+  | Miner.Miner
+  | Pool.Mempool
+  | ScriptBook.ScriptBook
 
 /** Size, relay policy and block templates. */
 export type MempoolOptionsGiven = OptionsOf<"Mempool">
@@ -87,9 +93,13 @@ export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
   Layer.unwrapEffect(Effect.map(
     Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Mempool", options })),
     (settings) =>
-      Layer.mergeAll(running, Miner.layer(blockLimitsOf(settings.mempool)), feesOf(settings), LiveEvents.layer).pipe(
-        Layer.provideMerge(poolOf(settings))
-      )
+      Layer.mergeAll(
+        running,
+        Miner.layer(blockLimitsOf(settings.mempool)),
+        feesOf(settings),
+        LiveEvents.layer,
+        ScriptBook.layer
+      ).pipe(Layer.provideMerge(poolOf(settings)))
   )).pipe(inNode)
 
 /** Unconfirmed transactions that this node would relay and mine. */

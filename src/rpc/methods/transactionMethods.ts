@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { type PlacedTransaction, transactionIn } from "../../chain/blockReads.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainCoins } from "../../chain/ChainCoins.ts"
+import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { NameDb } from "../../names/NameDb.ts"
@@ -47,7 +48,7 @@ const decoderawtransaction = (context: ShapeContext) =>
 export const transactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameDb | TxIndex | Mempool | AnswerOptions
+  Chain | ChainCoins | Indexes | NameDb | TxIndex | Mempool | AnswerOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool

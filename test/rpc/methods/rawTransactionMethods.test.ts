@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { layerNone } from "../../../src/chain/indexes/Indexes.ts"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
@@ -36,7 +37,7 @@ const calls = Effect.gen(function*() {
     Effect.provideService(Mempool, pool),
     Effect.provideService(NameDb, names),
     Effect.provideService(AnswerOptions, OPTIONS),
-    Effect.provide(layerOff)
+    Effect.provide([layerOff, layerNone])
   )
   return { ...callsOf(methodTable(...methods)), chain }
 })

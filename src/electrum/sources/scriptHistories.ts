@@ -1,0 +1,79 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../chain/Chain.ts"
+import type { ScriptCoin } from "../../chain/indexes/ScriptHistory.ts"
+import { isExpired } from "../../consensus/expiry.ts"
+import type { BookFailure, OpenScriptBook, ScriptFound, WaitingEntry } from "../../mempool/scripts/ScriptBook.ts"
+import type { ScriptKey } from "../../protocol/keys.ts"
+import { badRequest, type ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
+import type { Histories, PoolEntryOfScript, ScriptBalance, UnspentOutput } from "./Histories.ts"
+import { tooLarge } from "./nameHistories.ts"
+
+/** The histories of all scripts: of names from names.db, of others from blocks and the mempool. */
+
+export interface ScriptHistoryParts {
+  readonly names: Histories
+  readonly book: Pick<OpenScriptBook, "find">
+  readonly chain: Pick<typeof Chain.Service, "params" | "tree">
+}
+
+const errorOf = (failure: BookFailure): ElectrumError => {
+  switch (failure._tag) {
+    case "ScriptsBehind":
+      return syncing(failure.message)
+    case "HistoryTooLong":
+      return tooLarge()
+    case "BlockNotFound":
+    case "BlockUnavailable":
+      return badRequest(`db error: ${failure.message}`)
+    default:
+      return internalError()
+  }
+}
+
+const pooled = ({ entry: { fee, transaction: { txid } }, isChild }: WaitingEntry): PoolEntryOfScript => ({
+  txid,
+  height: isChild ? -1 : 0,
+  fee
+})
+
+const sum = (values: ReadonlyArray<{ readonly value: number }>): number =>
+  values.reduce((total, { value }) => total + value, 0)
+
+export const makeScriptHistories = ({ book, chain: { params, tree }, names }: ScriptHistoryParts): Histories => {
+  /** What `ofScript` makes of a script; the same of a name from `names`. */
+  const either = <A>(
+    key: ScriptKey,
+    ofName: Effect.Effect<A, ElectrumError>,
+    ofScript: (found: ScriptFound) => A
+  ): Effect.Effect<A, ElectrumError> =>
+    Effect.flatMap(names.confirmed(key), (operations) =>
+      operations.length > 0
+        ? ofName
+        : Effect.map(Effect.mapError(book.find(key), errorOf), ofScript))
+
+  /** The coins of a script without those of expired names, which nobody can spend. */
+  const coinsOf = ({ history }: ScriptFound): ReadonlyArray<ScriptCoin> => {
+    const next = tree.height(tree.tip()) + 1
+    return [...history.coins()].filter((coin) => !(coin.holdsName && isExpired(coin, next, params)))
+  }
+
+  return {
+    all: (key) =>
+      either(key, names.all(key), ({ history, waiting }) => ({
+        confirmed: history.entries,
+        unconfirmed: waiting.map(pooled)
+      })),
+    confirmed: (key) => either(key, names.confirmed(key), ({ history }) => history.entries),
+    unconfirmed: (key) => either(key, names.unconfirmed(key), ({ waiting }) => waiting.map(pooled)),
+    unspent: (key) =>
+      either(key, names.unspent(key), (found): ReadonlyArray<UnspentOutput> => [
+        ...coinsOf(found).filter((coin) => !found.isSpent(coin)),
+        ...found.waitingCoins.map((coin) => ({ ...coin, height: 0 }))
+      ]),
+    balance: (key) =>
+      either(key, names.balance(key), (found): ScriptBalance => ({
+        confirmed: sum(coinsOf(found)),
+        unconfirmed: found.waiting.reduce((total, { change }) => total + change, 0)
+      }))
+  }
+}

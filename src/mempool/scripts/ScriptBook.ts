@@ -1,0 +1,245 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { pauses } from "../../base/turns.ts"
+import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { Indexes } from "../../chain/indexes/Indexes.ts"
+import type { TouchedScripts } from "../../chain/indexes/LastTouched.ts"
+import { ScriptHistory } from "../../chain/indexes/ScriptHistory.ts"
+import type { ScriptIndex } from "../../chain/indexes/ScriptIndex.ts"
+import type { Cursor } from "../../chain/write/Follower.ts"
+import type { Coin } from "../../consensus/view.ts"
+import { RecordCache } from "../../names/RecordCache.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { hashOfKey, type HeaderId, type Height, type ScriptKey, txidKey } from "../../protocol/keys.ts"
+import { outpoint, outpointKey, prevoutTxid } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { Mempool } from "../Mempool.ts"
+import type { MempoolEvent, PoolEntry } from "../PoolEntry.ts"
+import { HistoryTooLong, ScriptsBehind } from "./errors.ts"
+import { scriptKeyOf, ScriptPool } from "./ScriptPool.ts"
+
+/** A transaction of the mempool in the history of a script. */
+export interface WaitingEntry {
+  readonly entry: PoolEntry
+  /** What it adds to the script's coins, smallest units. */
+  readonly change: number
+  /** Whether it spends outputs of other waiting transactions. */
+  readonly isChild: boolean
+}
+
+export interface WaitingCoin {
+  /** Wire order. */
+  readonly txid: Bytes
+  readonly vout: number
+  /** Smallest units. */
+  readonly value: number
+}
+
+/** What the node knows of a script at one moment. */
+export interface ScriptFound {
+  readonly history: ScriptHistory
+  /** The last block of the history. */
+  readonly height: Height
+  /** Those without waiting parents first, then by txid as shown. None of them is in `history`. */
+  readonly waiting: ReadonlyArray<WaitingEntry>
+  /** Outputs of `waiting` that pay to the script and that none of them spends. */
+  readonly waitingCoins: ReadonlyArray<WaitingCoin>
+  /** Whether a waiting transaction spends a coin. */
+  readonly isSpent: (coin: Pick<WaitingCoin, "txid" | "vout">) => boolean
+}
+
+export type BookFailure = BlockNotFound | BlockUnavailable | HistoryTooLong | ScriptsBehind | StorageFailure
+
+/** Transactions. Others need thousands of blocks to be read. */
+export const LONGEST_SCRIPT_HISTORY = 20_000
+
+export interface OpenScriptBook {
+  readonly find: (key: ScriptKey) => Effect.Effect<ScriptFound, BookFailure>
+  /** Calls the listener when scripts may have another history, until the scope ends. */
+  readonly listen: (listener: (touched: TouchedScripts) => void) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/** Histories and coins of scripts, from blocks and the mempool; no book without `-electrumindex`. */
+export class ScriptBook extends Context.Tag("svcd/ScriptBook")<ScriptBook, {
+  readonly book: OpenScriptBook | undefined
+}>() {}
+
+/** Blocks that the index may be behind the chain, while followers are told of new ones. */
+const SMALL_LAG = 6
+
+/** A history of more blocks than this waits for its place among few. */
+const FEW_BLOCKS = 50
+const LONG_AT_ONCE = 2
+
+const CACHED_SCRIPTS = 20_000
+const CACHED_BYTES = 16 * 1024 * 1024
+
+const tooLong = (): HistoryTooLong => new HistoryTooLong({ most: LONGEST_SCRIPT_HISTORY })
+
+interface Known {
+  readonly at: HeaderId
+  readonly history: ScriptHistory
+}
+
+type ChainReads = Pick<typeof Chain.Service, "block" | "tree">
+
+/** Reads histories from the blocks that the index names, and keeps the last ones. */
+const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
+  Effect.map(Effect.makeSemaphore(LONG_AT_ONCE), (long) => {
+    const cache = new RecordCache<Known, ScriptKey>(CACHED_SCRIPTS, {
+      bytes: CACHED_BYTES,
+      sizeOf: ({ history }) => history.bytes
+    })
+
+    /** The last block of the index as a header. */
+    const placeOf = (at: Cursor | undefined): Effect.Effect<HeaderId, ScriptsBehind> => {
+      const tip = tree.height(tree.tip())
+      const id = at === undefined ? NO_HEADER : tree.find(at.hash)
+      return id === NO_HEADER || tree.height(id) < tip - SMALL_LAG
+        ? new ScriptsBehind({ height: at?.height ?? -1, tip })
+        : Effect.succeed(id)
+    }
+
+    /** What is known of a script up to a block of the branch that ends at `at`. */
+    const startOf = (key: ScriptKey, at: HeaderId): { readonly history: ScriptHistory; readonly above: Height } => {
+      const known = cache.get(key)
+      const fork = known === undefined ? -1 : tree.height(tree.forkPoint(known.at, at))
+      return known === undefined || known.history.lastHeight > fork
+        ? { history: new ScriptHistory(key), above: -1 }
+        : { history: known.history, above: fork }
+    }
+
+    const read = (
+      history: ScriptHistory,
+      { at, heights }: { readonly at: HeaderId; readonly heights: ReadonlyArray<Height> }
+    ) =>
+      Effect.gen(function*() {
+        const pause = pauses()
+        for (const height of heights) {
+          // Even if a reorg disconnects it meanwhile.
+          history.add(yield* block(tree.hash(tree.ancestor(at, height)).slice()), height)
+          if (history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
+          yield* pause
+        }
+      })
+
+    return (key: ScriptKey): Effect.Effect<Known, BookFailure> =>
+      Effect.gen(function*() {
+        const at = yield* Effect.flatMap(index.at, placeOf)
+        const { above, history } = startOf(key, at)
+        const found = yield* index.heights({ hash: hashOfKey(key), above, limit: LONGEST_SCRIPT_HISTORY + 1 })
+        // Only blocks of the branch that ends at `at`.
+        const heights = found.heights.filter((height) => height <= tree.height(at))
+        if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
+        const longer = heights.length === 0 ? history : new ScriptHistory(history)
+        const reading = read(longer, { at, heights })
+        yield* heights.length > FEW_BLOCKS ? long.withPermits(1)(reading) : reading
+        const known = { at, history: longer }
+        cache.put(key, known)
+        return known
+      })
+  })
+
+/** What waits for a script, without what `history` has. */
+const waitingOf = (
+  key: ScriptKey,
+  { history, moves, pool }: {
+    readonly history: ScriptHistory
+    readonly moves: ScriptPool
+    readonly pool: Pick<typeof Mempool.Service, "get" | "spender">
+  }
+): Pick<ScriptFound, "isSpent" | "waiting" | "waitingCoins"> => {
+  const own = moves.of(key)
+  const isSpent: ScriptFound["isSpent"] = ({ txid, vout }) =>
+    pool.spender(outpointKey(outpoint(txid, vout))) !== undefined
+  if (own.size === 0) return { waiting: [], waitingCoins: [], isSpent }
+  // A block reaches the index before the mempool.
+  const confirmed = new Set(history.entries.slice(-own.size).map(({ txid }) => txidKey(txid)))
+  const waiting = [...own.values()].flatMap(({ change, entry }) => {
+    const { inputs, txid, txidKey: id } = entry.transaction
+    const isChild = inputs.some(({ prevout }) => pool.get(txidKey(prevoutTxid(prevout))) !== undefined)
+    return confirmed.has(id) ? [] : [{ change, entry, isChild, shown: displayHash(txid) }]
+  })
+  waiting.sort((a, b) => Number(a.isChild) - Number(b.isChild) || (a.shown < b.shown ? -1 : 1))
+  const waitingCoins = waiting.flatMap(({ entry: { transaction: { outputs, txid } } }) =>
+    outputs.flatMap(({ script, value }, vout) =>
+      scriptKeyOf(script) === key && !isSpent({ txid, vout }) ? [{ txid, vout, value }] : []
+    )
+  )
+  return { waiting, waitingCoins, isSpent }
+}
+
+const open = (index: ScriptIndex) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const coins = yield* ChainCoins
+    const pool = yield* Mempool
+    const histories = yield* makeHistories(index, chain)
+    const moves = new ScriptPool()
+    const listeners = new Set<(touched: TouchedScripts) => void>()
+
+    /** The coins that a transaction spends, from the chain or the mempool. */
+    const spentBy = ({ transaction }: PoolEntry): Effect.Effect<ReadonlyArray<Coin>> =>
+      Effect.map(coins.tipState, (tip) =>
+        transaction.inputs.flatMap(({ prevout }) => {
+          const key = outpointKey(prevout)
+          return pool.coin(key) ?? tip.coin(key) ?? []
+        }))
+
+    /** Transactions that spend its outputs. In a block, they have no waiting parent less. */
+    const childrenOf = ({ transaction: { outputs, txid } }: PoolEntry): ReadonlyArray<PoolEntry> =>
+      outputs.flatMap((_, vout) => pool.spender(outpointKey(outpoint(txid, vout))) ?? [])
+
+    const tell = (touched: TouchedScripts): void => {
+      for (const listener of listeners) listener(touched)
+    }
+
+    const hear = (event: MempoolEvent): Effect.Effect<void> => {
+      const { entry } = event
+      if (event._tag === "Added") {
+        return Effect.map(spentBy(entry), (spent) => tell(new Set(moves.add(entry, spent))))
+      }
+      return Effect.sync(() => {
+        const children = childrenOf(entry).flatMap(({ transaction }) => moves.touchedBy(transaction.txidKey))
+        tell(new Set([...moves.remove(entry.transaction.txidKey), ...children]))
+      })
+    }
+
+    yield* pool.listen(hear)
+    const early = [...pool.entries()]
+    const added = Effect.forEach(
+      early,
+      (entry) => Effect.map(spentBy(entry), (spent) => void moves.add(entry, spent)),
+      { discard: true }
+    )
+    // A chain that cannot be stored ends the node.
+    if (early.length > 0) yield* Effect.catchAll(coins.atTip(() => added), () => Effect.interrupt)
+    yield* index.listen(tell)
+
+    return {
+      find: (key) =>
+        Effect.map(histories(key), ({ at, history }) => ({
+          history,
+          height: chain.tree.height(at),
+          ...waitingOf(key, { history, moves, pool })
+        })),
+      listen: (listener) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void listeners.add(listener)),
+          () => Effect.sync(() => void listeners.delete(listener))
+        )
+    } satisfies OpenScriptBook
+  })
+
+export const layer: Layer.Layer<ScriptBook, never, Chain | ChainCoins | Indexes | Mempool> = Layer.scoped(
+  ScriptBook,
+  Effect.gen(function*() {
+    const { scripts } = yield* Indexes
+    return { book: scripts === undefined ? undefined : yield* open(scripts) }
+  })
+)

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { extname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
+import { quantityOf } from "../../src/base/quantities.ts"
 import type { OneResult, OneRun } from "./oneRun.ts"
+import { inOwnProcess } from "./ownProcess.ts"
 import { HOUR, type Plan, type WorldNumber } from "./plan.ts"
 import { shrink } from "./shrink.ts"
 import { clockTime, eventLine } from "./trace.ts"
@@ -29,30 +28,6 @@ export type Result = OneResult
 /** Runs of the shrinker at most. */
 const MOST_SHRINKING = 300
 
-/** Where Node.js keeps compiled modules for the next run. */
-const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
-
-const ONE_RUN = fileURLToPath(new URL(`./oneRun${extname(import.meta.url)}`, import.meta.url))
-
-/** Characters of what a run wrote to its standard error that are kept. */
-const KEPT = 2_000
-
-/** Its status, or the signal that ended it, with the end of what it wrote to its standard error. */
-const ended = (file: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, ONE_RUN, file], {
-      stdio: ["ignore", "inherit", "pipe"],
-      env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
-    })
-    let errors = ""
-    child.stderr.on("data", (text: Buffer) => {
-      errors = `${errors}${text.toString("utf8")}`.slice(-KEPT)
-    })
-    child.on("error", reject)
-    child.on("close", (status, signal) => resolve(`${status ?? signal}: ${errors}`))
-  })
-
-/** Each run has a process of its own: what a run leaves in memory would change the order of the next one. */
 const runOnce = async (plan: Plan, { place, templateOf, trace }: Work): Promise<Result> => {
   const template = await templateOf(plan.world)
   const directory = mkdtempSync(join(place, "svcd-run-"))
@@ -60,7 +35,7 @@ const runOnce = async (plan: Plan, { place, templateOf, trace }: Work): Promise<
     const [run, answer] = [join(directory, "run"), join(directory, "answer")]
     const given: OneRun = { plan, place, template, trace, answer }
     writeFileSync(run, JSON.stringify(given))
-    const status = await ended(run)
+    const status = await inOwnProcess("oneRun", run)
     if (existsSync(answer)) return JSON.parse(readFileSync(answer, "utf8"))
     const failure = { what: "process ended", reason: `a run ended with ${status}` }
     return { failure, hash: "", tasks: 0, virtual: 0, last: [], real: 0, memory: 0 }
@@ -113,7 +88,7 @@ const shrunk = async (plan: Plan, { failure: first, virtual: failedAt }: Result,
       results.set(smaller, result)
       return true
     },
-    shrank: ({ steps }) => work.print(`${steps.length} steps fail too`)
+    shrank: ({ steps }) => work.print(`still fails with ${quantityOf(steps.length, "step")}`)
   })
   const result = results.get(least)
   const file = fileOf(plan, work).replace(/(?:\.ndjson)?$/, ".small.ndjson")
@@ -121,7 +96,9 @@ const shrunk = async (plan: Plan, { failure: first, virtual: failedAt }: Result,
   for (const { action, actor, arguments: given, at } of least.steps) {
     work.print(`${clockTime(at * 1e6)} ${actor} ${action} ${JSON.stringify(given)}`)
   }
-  work.print(`${least.steps.length} of ${plan.steps.length} steps are left after ${runs} runs`)
+  work.print(
+    `left: ${least.steps.length} of ${quantityOf(plan.steps.length, "step")}, after ${quantityOf(runs, "run")}`
+  )
 }
 
 /** Runs a plan, twice if asked. Prints and writes what it found. */
@@ -146,7 +123,7 @@ export const figures = (results: ReadonlyArray<Result>): string => {
   const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0)
   const [real, virtual, tasks] = [sum((one) => one.real), sum((one) => one.virtual), sum((one) => one.tasks)]
   return [
-    `${results.length} seeds`,
+    quantityOf(results.length, "seed"),
     `${(real / results.length / 1000).toFixed(2)} s and ${Math.round(tasks / results.length)} tasks a seed`,
     `${(results.length * 60_000 / real).toFixed(1)} seeds/minute`,
     `${Math.round(virtual / real)} × real time`,

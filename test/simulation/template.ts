@@ -5,6 +5,7 @@ import { mineAt } from "./actors/mining.ts"
 import { ownerActions } from "./actors/ownerActions.ts"
 import { nameOf, NAMES } from "./actors/owners.ts"
 import { settledTip } from "./holds/chains.ts"
+import { inOwnProcess } from "./ownProcess.ts"
 import { MINUTE, type Plan, type WorldNumber } from "./plan.ts"
 import { runPlan } from "./runWorld.ts"
 import type { Actor, Property, World } from "./World.ts"
@@ -71,8 +72,16 @@ const isComplete: Property = {
   })
 }
 
-/** Makes the directories of a world's nodes below `place`. Returns where they are. */
-export const makeTemplate = async (world: WorldNumber, place: string): Promise<string> => {
+export interface NewTemplate {
+  readonly world: WorldNumber
+  /** Where nodes may write meanwhile. */
+  readonly place: string
+  /** Gets a directory for each node. */
+  readonly directory: string
+}
+
+/** Makes the directories of a world's nodes. */
+export const fillTemplate = async ({ directory, place, world }: NewTemplate): Promise<void> => {
   const begin = MINUTE / 2
   const until = begin + MINUTE + RICH * EMPTY + (BLOCKS - RICH) * FULL
   const plan: Plan = {
@@ -83,9 +92,16 @@ export const makeTemplate = async (world: WorldNumber, place: string): Promise<s
     until,
     healing: MINUTE
   }
-  const keep = mkdtempSync(join(place, "svcd-template-"))
-  for (const { name } of plan.nodes) mkdirSync(join(keep, name))
-  const { failure } = await runPlan(plan, { actors: [builder], properties: [isComplete] }, { place, keep })
+  for (const { name } of plan.nodes) mkdirSync(join(directory, name))
+  const cast = { actors: [builder], properties: [isComplete] }
+  const { failure } = await runPlan(plan, cast, { place, keep: directory })
   if (failure !== undefined) throw new Error(`the template of world ${world} failed: ${failure.reason}`)
-  return keep
+}
+
+/** The same in a process of its own. Returns where the directories are, below `place`. */
+export const makeTemplate = async (world: WorldNumber, place: string): Promise<string> => {
+  const directory = mkdtempSync(join(place, "svcd-template-"))
+  const status = await inOwnProcess("oneTemplate", `${world}`, place, directory)
+  if (!status.startsWith("0: ")) throw new Error(`no template of world ${world}: it ended with ${status}`)
+  return directory
 }

@@ -86,10 +86,14 @@ const sentFault = (text: string, sent: ReadonlyArray<string>): string | undefine
     : `the payment ${missing.slice(0, 12)} is in the mempool and not in the file of the wallet`
 }
 
-/** Payments of the wallet itself in the mempool, in display order of their txids. */
+/**
+ * Payments that the wallet itself sent, if they are in the mempool, in display order of their txids. What an older copy
+ * of its file lacks comes from the mempool and is stored afterwards, as the payments of rivals are.
+ */
 const sentOf = (world: World, node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
   const pool = serviceOf(node, Mempool)
-  const { rivals } = toldIn(world)
+  const { restored, rivals } = toldIn(world)
+  if (restored.has(node.name)) return []
   return wallet.ledger.transactions().flatMap(({ spent, state, transaction }) =>
     state.type !== "confirmed" && spent.some((output) => output !== undefined) &&
       pool?.get(transaction.txidKey) !== undefined

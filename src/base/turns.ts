@@ -7,16 +7,27 @@ export interface Timer extends Disposable {
   readonly unref: () => Timer
 }
 
+/** What the slices of one turn share. */
+export interface Turn {
+  /** When the first of them began, in milliseconds; `undefined` before. */
+  began: number | undefined
+}
+
 /** The event loop. Only `useVirtual` replaces it. */
 export interface EventLoop {
   readonly nextTurn: (task: () => void) => Timer
   /** Milliseconds first. */
   readonly afterDelay: (delay: number, task: () => void) => Timer
+  /** The turn of who calls: simulated nodes have a loop each. */
+  readonly turn: () => Turn
 }
+
+const onlyTurn: Turn = { began: undefined }
 
 let loop: EventLoop = {
   nextTurn: (task) => setImmediate(task),
-  afterDelay: (delay, task) => setTimeout(task, delay)
+  afterDelay: (delay, task) => setTimeout(task, delay),
+  turn: () => onlyTurn
 }
 
 export const replaceEventLoop = (other: EventLoop): EventLoop => {
@@ -55,7 +66,12 @@ export const pauses = (): Effect.Effect<void> => {
   )
 }
 
-let since: number | undefined
+const begin = (turn: Turn): number => {
+  nextTurn(() => {
+    turn.began = undefined
+  })
+  return turn.began = monotonic()
+}
 
 /**
  * Repeats a step of work for some milliseconds, at least once. Step and slice return whether work is left. All slices
@@ -63,13 +79,8 @@ let since: number | undefined
  * two at once, the second would do one step a turn.
  */
 export const slice = (step: () => boolean): boolean => {
-  if (since === undefined) {
-    since = monotonic()
-    nextTurn(() => {
-      since = undefined
-    })
-  }
-  const end = since + SLICE_MS
+  const turn = loop.turn()
+  const end = (turn.began ?? begin(turn)) + SLICE_MS
   do {
     if (!step()) return false
   } while (monotonic() < end)

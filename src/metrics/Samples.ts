@@ -18,11 +18,14 @@ export class Samples extends Context.Tag("svcd/Samples")<Samples, {
 /** Milliseconds. Without requests, so that a host program finds current values in its registry. */
 const INTERVAL = 15_000
 
-/** The node whose gauges are sampled. */
-let sampled: symbol | undefined
+/** The node whose gauges are sampled, of each process. A simulated node is a process of its own. */
+export class Sampled extends Context.Reference<Sampled>()("svcd/Sampled", {
+  defaultValue: (): { node: symbol | undefined } => ({ node: undefined })
+}) {}
 
 const make = Effect.gen(function*() {
   const own = Symbol()
+  const sampled = yield* Sampled
   let isOpen = true
   const gauges = new Set<Effect.Effect<void>>()
   const totals = new Set<Effect.Effect<void>>()
@@ -33,17 +36,17 @@ const make = Effect.gen(function*() {
     ))
   yield* Effect.acquireRelease(
     Effect.sync(() => {
-      sampled ??= own
+      sampled.node ??= own
     }),
     () =>
       Effect.sync(() => {
         isOpen = false
-        if (sampled === own) sampled = undefined
+        if (sampled.node === own) sampled.node = undefined
       })
   )
   const take = Effect.suspend(() => {
-    if (isOpen) sampled ??= own
-    return Effect.all([sampleProcess, ...totals, ...sampled === own ? gauges : []], { discard: true })
+    if (isOpen) sampled.node ??= own
+    return Effect.all([sampleProcess, ...totals, ...sampled.node === own ? gauges : []], { discard: true })
   })
   for (const family of METRICS) family.register()
   yield* watchEventLoop

@@ -17,11 +17,13 @@ const machine = () => {
   }
   let now = 0
   const loopTime = { active: 0, idle: 0 }
+  const turn = { began: undefined }
   const virtual: VirtualMachine = {
     time: { monotonic: () => now++, wallTime: () => 1_000_000 },
     loop: {
       nextTurn: (task) => timerOf(0, task),
-      afterDelay: (delay, task) => timerOf(delay, task)
+      afterDelay: (delay, task) => timerOf(delay, task),
+      turn: () => turn
     },
     entropy: (bytes) => void bytes.fill(7),
     consumption: {
@@ -107,6 +109,15 @@ describe("useVirtual", () => {
       run(0)
       assert.strictEqual(tasks.size, 0)
     })
+  })
+
+  it("slices of work share nothing with another event loop, whose turn may never end", () => {
+    const stepsOf = (): number => {
+      let steps = 0
+      within(() => void slice(() => ++steps < 100))
+      return steps
+    }
+    assert.deepStrictEqual([stepsOf(), stepsOf()], [5, 5])
   })
 })
 

@@ -34,6 +34,15 @@ describe("the samples of nodes in one process", () => {
       yield* third.take
       assert.isAbove(third.taken.gauges, 0)
     }))
+
+  it.scoped("are the gauges of each where a node stands for a process", () =>
+    Effect.gen(function*() {
+      const alone = Effect.suspend(() => Effect.provideService(node, Samples.Sampled, { node: undefined }))
+      const [first, second] = [yield* alone, yield* alone]
+      yield* second.take
+      yield* first.take
+      assert.isAbove(Math.min(first.taken.gauges, second.taken.gauges), 0)
+    }))
 })
 
 describe("Slot", () => {

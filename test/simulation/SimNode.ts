@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { Pulse } from "../../src/base/pulse.ts"
 import { noThreads, Threads } from "../../src/base/threads.ts"
 import type { EmbeddedOpenFailure } from "../../src/client/errors.ts"
+import { Sampled } from "../../src/metrics/Samples.ts"
 import { Transport } from "../../src/network/connect/Transport.ts"
 import { openFailure } from "../../src/node/layers/base.ts"
 import { nodeOver, type NodeServices } from "../../src/node/layers/node.ts"
@@ -275,6 +276,7 @@ export class SimNode implements WorldNode {
       Effect.scoped,
       Effect.provideService(Transport, transportOf(network, this.plan.host)),
       Effect.provideService(Threads, noThreads),
+      Effect.provideService(Sampled, { node: undefined }),
       withCheapScrypt,
       Effect.provide(nodeLog(machine, { name: this.name, root })),
       Effect.provideService(Pulse, this.drawn("pulse", PULSES)),

@@ -171,7 +171,8 @@ layer(methodNode())("portable proofs", (it) => {
               turns += 1
               return loop.nextTurn(task)
             },
-            afterDelay: (delay, task) => loop.afterDelay(delay, task)
+            afterDelay: (delay, task) => loop.afterDelay(delay, task),
+            turn: () => loop.turn()
           })
           const wanted = { headers: 0, chain: true }
           const { operations } = yield* evidenceInChain({ chain: reader, names }, text(LIVING), wanted).pipe(

@@ -104,6 +104,7 @@ export class Machine {
       },
       after: (milliseconds, run) => this.after(milliseconds, run),
       turn: (run) => this.turn(run),
+      slices: () => this.scheduler.current.turn,
       escaped: (what, stack) => this.fail({ what: "escape", reason: `${what} was opened inside the world`, stack })
     }
   }

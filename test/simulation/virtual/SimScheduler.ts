@@ -1,6 +1,7 @@
 import type * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import { below, type Random } from "../../../src/base/random.ts"
+import type { Turn } from "../../../src/base/turns.ts"
 
 /** The seed decides which of the tasks that could run runs next. */
 
@@ -31,6 +32,8 @@ export class Group implements Scheduler.Scheduler {
   readonly name: string
   readonly id: number
   isDead = false
+  /** Of its event loop. */
+  readonly turn: Turn = { began: undefined }
   private readonly all: SimScheduler
   private readonly fibers = new Set<AnyFiber>()
   private fewest = 0

@@ -2,6 +2,7 @@ import { createHook } from "node:async_hooks"
 import { pbkdf2Sync, scryptSync } from "node:crypto"
 import { createRequire, syncBuiltinESMExports } from "node:module"
 import type { Random } from "../../../src/base/random.ts"
+import type { Turn } from "../../../src/base/turns.ts"
 import { useVirtual, type VirtualMachine } from "../../../src/base/virtual.ts"
 
 /**
@@ -21,6 +22,8 @@ export interface Substitute {
   readonly after: (milliseconds: number, run: () => void) => () => void
   /** Calls after others had a turn. Returns what cancels it. */
   readonly turn: (run: () => void) => () => void
+  /** What the slices of work of who runs now share. */
+  readonly slices: () => Turn
   readonly escaped: (what: string, stack: string | undefined) => void
 }
 
@@ -145,7 +148,8 @@ const machineOf = (world: Substitute): Partial<VirtualMachine> => ({
   time: { monotonic: world.monotonic, wallTime: world.timeOfDay },
   loop: {
     nextTurn: (task) => new VirtualTimer(world.turn(task)),
-    afterDelay: (delay, task) => new VirtualTimer(world.after(Math.max(1, delay), task))
+    afterDelay: (delay, task) => new VirtualTimer(world.after(Math.max(1, delay), task)),
+    turn: world.slices
   },
   entropy: world.fill,
   consumption: {

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { Repeats } from "../base/Repeats.ts"
 import { Chain } from "../chain/Chain.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
@@ -11,7 +12,6 @@ import type { DnsClient } from "./exchange.ts"
 import type { DnsCounters, ForwardOptions, ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
-import { Repeats } from "./Repeats.ts"
 import { answerBody, type SoaTail, soaTail } from "./reply.ts"
 import { META_TYPES } from "./wire/codes.ts"
 import { isAtOrBelow, nameOfLabels, ROOT, type WireName } from "./wire/name.ts"
@@ -36,6 +36,9 @@ export interface ZoneAnswersOptions {
 }
 
 const CACHE_BYTES = 32 * 1024 * 1024
+
+/** Questions among which one that comes again has its answer kept: more than the cache has room for. */
+const REMEMBERED = 65_536
 
 /** `bit.`, or the same below a suffix. */
 export interface ServedZone {
@@ -93,7 +96,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
     const commits = yield* (yield* NameDb).commits
     const { counters, requireProof, signer } = options
     const cache = new AnswerCache(options.cacheBytes ?? CACHE_BYTES)
-    const repeats = new Repeats()
+    const repeats = new Repeats(REMEMBERED)
     const watch = yield* makeZoneWatch({ cache, answers, part, commits })
     const zones = makeZones({ answers, params, requireProof, mayDenyAt: watch.mayDenyAt })
     const served = zonesServed(options)
@@ -159,7 +162,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       asked: { apex: zone.apex(), question: query.question, choices: choicesOf(query, zone, client) }
     })
 
-    /** Writes and keeps an answer. */
+    /** Writes an answer, and keeps it for those who ask again. */
     const finished = (
       { asked: { apex, choices, question }, moment, query, zone }: ZoneWork,
       { answer, denies, from, to }: DatedAnswer
@@ -180,8 +183,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
         to
       }
       const key = keyOf(query)
-      const isWorthKeeping = found.rcode !== "NXDOMAIN" || repeats.isRepeated(key)
-      if (isWorthKeeping && !isShortOverUdp(question.type) && !hasSoa(answer)) {
+      if (!isShortOverUdp(question.type) && !hasSoa(answer) && repeats.isRepeated(key)) {
         cache.put(key, found)
         counters.cacheBytes(cache.bytes)
       }

@@ -7,6 +7,7 @@ import type * as Stream from "effect/Stream"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Repeats } from "../base/Repeats.ts"
 import { withLoneSpan } from "../base/spans.ts"
 import type { Cursor, Follower } from "../chain/write/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
@@ -131,6 +132,9 @@ export interface NameDbOptions extends NamesFile.NamesFileOptions {
 
 const CACHE_ENTRIES = 10_000
 
+/** Names among which one that is read again is cached. */
+const REMEMBERED = 32_768
+
 /** Larger records (name, value and script together) are not cached. Only coinbases create them. */
 const MAX_CACHED_BYTES = 4_096
 
@@ -189,6 +193,7 @@ const make = (
     const search = yield* makeSearchBuilder(file, options.searchBuilt ?? Effect.void)
     const searching = yield* Effect.makeSemaphore(SEARCHES)
     const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES, CACHE_WEIGHT)
+    const repeats = new Repeats(REMEMBERED)
     const position = new RecordCache<Cursor>(2)
     const commits = new CommitSignal()
 
@@ -197,7 +202,7 @@ const make = (
       const record = file.points.record(name)
       if (record === undefined) return undefined
       const found = Exit.succeed(record)
-      if (isSmall(record)) cache.put(key, found)
+      if (isSmall(record) && repeats.isRepeated(key)) cache.put(key, found)
       return found
     }
 

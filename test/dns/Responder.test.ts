@@ -330,9 +330,11 @@ describe("the cache", () => {
   it.effect("forgets what a block changes at once, and what imports it, and keeps the rest", () =>
     test({}, (node) =>
       Effect.gen(function*() {
-        assert.strictEqual(yield* addressOf(node, "imports.bit."), "192.0.2.9")
-        assert.strictEqual(yield* addressOf(node, "new.bit."), "NXDOMAIN")
-        yield* addressOf(node, "addr.bit.")
+        for (let asked = 0; asked < 2; asked++) {
+          assert.strictEqual(yield* addressOf(node, "imports.bit."), "192.0.2.9")
+          assert.strictEqual(yield* addressOf(node, "new.bit."), "NXDOMAIN")
+          yield* addressOf(node, "addr.bit.")
+        }
         yield* node.block({ "dd/base": ipOf(10), "d/new": ipOf(11) })
         yield* node.settled
         assert.deepStrictEqual(["addr.bit.", "imports.bit.", "new.bit."].map((name) => node.isCached(name, A)), [
@@ -349,14 +351,17 @@ describe("the cache", () => {
       Effect.gen(function*() {
         for (let i = 0; i < 29; i++) yield* node.block()
         yield* node.settled
-        assert.strictEqual(yield* addressOf(node, "addr.bit."), "192.0.2.1")
-        assert.isTrue(node.isCached("addr.bit.", A))
+        for (let asked = 0; asked < 2; asked++) {
+          assert.strictEqual(yield* addressOf(node, "addr.bit."), "192.0.2.1")
+          assert.strictEqual(node.isCached("addr.bit.", A), asked > 0, "an answer is kept for the second who asks")
+        }
         yield* node.block()
+        assert.isFalse(node.isCached("addr.bit.", A))
         for (let asked = 0; asked < 2; asked++) {
           assert.strictEqual(yield* addressOf(node, "addr.bit."), "NXDOMAIN")
           yield* node.settled
-          assert.strictEqual(node.isCached("addr.bit.", A), asked > 0, "a denial is kept for the second who asks")
         }
+        assert.isTrue(node.isCached("addr.bit.", A))
         yield* node.undo
         assert.strictEqual(yield* addressOf(node, "addr.bit."), "192.0.2.1")
       })))
@@ -562,8 +567,9 @@ describe("parts", () => {
     }
     return test({ counters }, ({ ask }) =>
       Effect.gen(function*() {
-        for (const name of ["addr.bit.", "addr.bit.", "none.bit.", "example.com."]) yield* ask(name, A)
-        assert.deepStrictEqual([counts.hits, counts.rcodes], [1, ["NOERROR", "NOERROR", "NXDOMAIN", "REFUSED"]])
+        for (const name of ["addr.bit.", "addr.bit.", "addr.bit.", "none.bit.", "example.com."]) yield* ask(name, A)
+        const rcodes = ["NOERROR", "NOERROR", "NOERROR", "NXDOMAIN", "REFUSED"]
+        assert.deepStrictEqual([counts.hits, counts.rcodes], [1, rcodes])
         assert.isAbove(counts.bytes, 500)
         assert.isAbove(counts.took, 0)
       }))

@@ -1,8 +1,8 @@
+import { Repeats } from "../../base/Repeats.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import type { ZoneSigner } from "../parts.ts"
 import type { RecordSet } from "../records.ts"
-import { Repeats } from "../Repeats.ts"
 import type { WireName } from "../wire/name.ts"
 import { keysAt } from "./keysAt.ts"
 import { SignatureCache } from "./SignatureCache.ts"
@@ -26,6 +26,9 @@ const RENEWED_AFTER = VALID_SECONDS / 2
 const LONGEST_GENERATION = 86_400
 
 const CACHE_BYTES = 16 * 1024 * 1024
+
+/** Names without records among which one that comes again has its signature kept. */
+const DENIED_NAMES = 8_192
 
 /** All that NSEC at a name without records of its own lists. */
 const DENIAL_TYPES = new Set<number>([TYPE_NUMBERS.RRSIG, TYPE_NUMBERS.NSEC])
@@ -67,7 +70,7 @@ const isOfNothing = ({ records }: RecordSet): boolean =>
  */
 export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOptions): ZoneSigner => {
   const cache = new SignatureCache(CACHE_BYTES)
-  const repeats = new Repeats()
+  const repeats = new Repeats(DENIED_NAMES)
   let shared = new WeakMap<RecordSet, RecordSet>()
   let plan = planAt(keys(), zone, readTime())
   let latest = plan.start

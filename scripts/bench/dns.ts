@@ -71,6 +71,15 @@ const writeQuestions = (directory: string, names: number): Files => {
   return files
 }
 
+/** Stops the server after its use. */
+const stopped = async <A>(server: RunningServer, use: (server: RunningServer) => Promise<A>): Promise<A> => {
+  try {
+    return await use(server)
+  } finally {
+    await server.stop()
+  }
+}
+
 /** What one load of one server came to. */
 interface Turn {
   readonly perSecond: number
@@ -89,13 +98,17 @@ const measured = async (
   return { perSecond, cpuSecondsPer100000: (cpuSeconds() - before) / asked * 1e5, lost }
 }
 
+/** Asks all of the hot set until the server has it at hand. svcd keeps what is asked for again, beside what it kept before. */
+const warmed = ({ port }: RunningServer, options: Pick<Load, "file" | "dnssec">): Promise<unknown> =>
+  load({ port, times: 3, ...options })
+
 type Kind = "hot" | "cold" | "dnssecCached" | "dnssecMissing"
 
 const bothKinds = async (
   server: RunningServer,
   { cold, hot }: Files
 ): Promise<{ readonly hot: Turn; readonly cold: Turn }> => {
-  await load({ port: server.port, file: hot })
+  await warmed(server, { file: hot })
   return {
     hot: await measured(server, { file: hot, seconds: SECONDS }, "NOERROR"),
     cold: await measured(server, { file: cold }, "NOERROR")
@@ -105,7 +118,7 @@ const bothKinds = async (
 const signedKinds = async (server: RunningServer, { hot, missing, otherMissing }: Files) => {
   await load({ port: server.port, file: otherMissing, dnssec: true })
   const dnssecMissing = await measured(server, { file: missing, dnssec: true }, "NXDOMAIN")
-  await load({ port: server.port, file: hot, dnssec: true })
+  await warmed(server, { file: hot, dnssec: true })
   return {
     dnssecMissing,
     dnssecCached: await measured(server, { file: hot, dnssec: true, seconds: SECONDS }, "NOERROR")
@@ -156,14 +169,11 @@ interface Contest {
 }
 
 /** A new process of svcd in each turn, so that its cold set is cold. */
-const ownTurn = async ({ files, names }: Contest): Promise<Readonly<Record<Kind, Turn>>> => {
-  const server = await startSvcd(names)
-  try {
-    return { ...await bothKinds(server, files), ...await signedKinds(server, files) }
-  } finally {
-    await server.stop()
-  }
-}
+const ownTurn = async ({ files, names }: Contest): Promise<Readonly<Record<Kind, Turn>>> =>
+  stopped(
+    await startSvcd(names),
+    async (server) => ({ ...await bothKinds(server, files), ...await signedKinds(server, files) })
+  )
 
 interface AllTurns {
   readonly own: Turns
@@ -173,14 +183,11 @@ interface AllTurns {
 
 /** The floor of the hot set without names, and that of the cold set, which reads each name once. */
 const floorTurn = async (names: string | undefined, { cold, hot }: Files): Promise<Turn> => {
-  const server = await startFloor(names)
-  try {
-    await load({ port: server.port, file: hot })
-    const options = names === undefined ? { file: hot, seconds: SECONDS } : { file: cold }
-    return await measured(server, options, "NOERROR")
-  } finally {
-    await server.stop()
-  }
+  const options = names === undefined ? { file: hot, seconds: SECONDS } : { file: cold }
+  return stopped(await startFloor(names), async (server) => {
+    await warmed(server, { file: hot })
+    return measured(server, options, "NOERROR")
+  })
 }
 
 const inTurns = async (contest: Contest): Promise<AllTurns> => {
@@ -206,26 +213,37 @@ const inTurns = async (contest: Contest): Promise<AllTurns> => {
   return { own, nsd, floor }
 }
 
-/** Times of answers at half of the load that svcd took. */
-const atHalf = async (
-  { files, names }: Contest,
-  most: { readonly cached: number; readonly missing: number }
-) => {
-  const server = await startSvcd(names)
+/** Questions a second, of the hot set and of missing names, with DO. */
+interface Rates {
+  readonly cached: number
+  readonly missing: number
+}
+
+const timesAt = async (server: RunningServer, { hot, missing, otherMissing }: Files, rates: Rates) => {
   const { port } = server
-  try {
-    // Code that runs for the first time takes ten times as long.
-    await load({ port, file: files.otherMissing, dnssec: true })
-    const missingAtHalf = await latencies({ port, file: files.missing, dnssec: true, rate: most.missing >> 1 })
-    await load({ port, file: files.hot, dnssec: true })
-    const rate = most.cached >> 1
-    return {
-      dnssecCached: await latencies({ port, file: files.hot, dnssec: true, seconds: SECONDS, rate }),
-      dnssecMissing: missingAtHalf
-    }
-  } finally {
-    await server.stop()
+  // Code that runs for the first time takes ten times as long.
+  await load({ port, file: otherMissing, dnssec: true })
+  await warmed(server, { file: hot, dnssec: true })
+  return {
+    dnssecMissing: await latencies({ port, file: missing, dnssec: true, rate: rates.missing }),
+    dnssecCached: await latencies({ port, file: hot, dnssec: true, seconds: SECONDS, rate: rates.cached })
   }
+}
+
+/**
+ * Times of answers at these rates, and those of the other servers, which tell how long dnsperf and the machine take:
+ * its two threads and the server share the processors.
+ */
+const atRates = async ({ files, names, nsd }: Contest, rates: Rates) => {
+  const own = await stopped(await startSvcd(names), (server) => timesAt(server, files, rates))
+  const floor = await stopped(await startFloor(), (server) => timesAt(server, files, rates))
+  const other = nsd === undefined ? undefined : await timesAt(nsd, files, rates)
+  const of = (kind: keyof typeof own) => ({
+    ...own[kind],
+    floorP99: floor[kind].p99,
+    ...other === undefined ? {} : { nsdP99: other[kind].p99 }
+  })
+  return { dnssecCached: of("dnssecCached"), dnssecMissing: of("dnssecMissing") }
 }
 
 /**
@@ -253,9 +271,9 @@ export const benchDns = async ({ names: count }: { readonly names: number }): Pr
       cold: compared({ own: turns.own.cold, nsd: turns.nsd.cold, floor: turns.floor.cold }),
       dnssecCached,
       dnssecMissing,
-      halfLoadMilliseconds: await atHalf(contest, {
-        cached: dnssecCached.perSecond,
-        missing: dnssecMissing.perSecond
+      halfLoadMilliseconds: await atRates(contest, {
+        cached: dnssecCached.perSecond >> 1,
+        missing: dnssecMissing.perSecond >> 1
       })
     }
   } finally {

@@ -6,6 +6,7 @@ import { DnsAsker } from "../dns/dnsClient.ts"
 import type { RandomQuestion } from "../dns/generatedNames.ts"
 import { nsdConf } from "../dns/nsdConf.ts"
 import { freeDnsPort, programOf } from "../dns/resolvers.ts"
+import { BOUNDS } from "./chain.ts"
 import { cpuSecondsOf, readProc } from "./cpuTime.ts"
 import { nextMessage } from "./nodeProcess.ts"
 
@@ -22,8 +23,12 @@ export interface RunningServer {
 
 const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve))
 
-const startOwn = async (script: string, args: ReadonlyArray<string>): Promise<RunningServer> => {
-  const child = fork(fileURLToPath(new URL(script, import.meta.url)), args)
+/** `execArgv`: options for Node.js. */
+const startOwn = async (
+  script: string,
+  { args, execArgv }: { readonly args: ReadonlyArray<string>; readonly execArgv: ReadonlyArray<string> }
+): Promise<RunningServer> => {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), args, { execArgv: [...execArgv] })
   const port = await nextMessage<number>(child, script)
   return {
     port,
@@ -36,12 +41,13 @@ const startOwn = async (script: string, args: ReadonlyArray<string>): Promise<Ru
   }
 }
 
-/** svcd's DNS server over a names.db. */
-export const startSvcd = (names: string): Promise<RunningServer> => startOwn("./dnsServer.js", [names])
+/** svcd's DNS server over a names.db, with the heap of a node. */
+export const startSvcd = (names: string): Promise<RunningServer> =>
+  startOwn("./dnsServer.js", { args: [names], execArgv: BOUNDS })
 
 /** The same answer to each question: what node:dgram costs; with a names.db, one SELECT for each besides. */
 export const startFloor = (names?: string): Promise<RunningServer> =>
-  startOwn("./dnsFloor.js", names === undefined ? [] : [names])
+  startOwn("./dnsFloor.js", { args: names === undefined ? [] : [names], execArgv: [] })
 
 /** The process and those below it. */
 const treeOf = (pid: number): ReadonlyArray<number> => {

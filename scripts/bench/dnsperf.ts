@@ -15,8 +15,10 @@ export interface Load {
   readonly file: string
   /** With the DO bit; else EDNS alone. */
   readonly dnssec?: boolean
-  /** Seconds to ask over and over; without them each question is asked once. */
+  /** Seconds to ask over and over; without them each question is asked `times`. */
   readonly seconds?: number
+  /** 1 if missing. */
+  readonly times?: number
   /** Questions a second at most. */
   readonly rate?: number
   /** Other clients than `LINE`. */
@@ -50,10 +52,10 @@ const outputOf = async (args: ReadonlyArray<string>): Promise<string> => {
 }
 
 const run = (
-  { dnssec = false, file, line = LINE, port, rate, seconds }: Load,
+  { dnssec = false, file, line = LINE, port, rate, seconds, times = 1 }: Load,
   extra: ReadonlyArray<string> = []
 ): Promise<string> => {
-  const length = seconds === undefined ? ["-n", "1"] : ["-l", String(seconds)]
+  const length = seconds === undefined ? ["-n", String(times)] : ["-l", String(seconds)]
   const most = rate === undefined ? [] : ["-Q", String(rate)]
   const args = [
     "-s",

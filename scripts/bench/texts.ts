@@ -246,7 +246,8 @@ same of the processor time, which other programs of the machine change less. \`f
 questions from one socket of node:dgram; for the cold set, it first reads the value of each name with one SELECT. \`floorRatio\` and \`nsdCpuToFloorCpu\` compare
 this program with NSD as \`ratio\` and \`nsdCpuToSvcdCpu\` compare svcd, and \`floorCpuToSvcdCpu\` compares it with svcd
 ([decision 32](decisions/0032-dns-in-one-node-process.md)). \`dnssecCached\` is the hot set with DO, and \`dnssecMissing\` 20,000 names that nobody has, each once, with DO: svcd signs each denial. \`cpuSecondsPer100000\` is the
-processor time of the server for 100,000 questions. \`halfLoadMilliseconds\` are the times of answers at half of the measured load.
+processor time of the server for 100,000 questions. \`halfLoadMilliseconds\` are the times of answers at half of the measured load, and \`nsdP99\` and
+\`floorP99\` those of NSD and of the program on one socket at the same rates: what dnsperf and the machine take by themselves.
 \`flood\` is \`name_show\` over HTTP without and with 100,000 questions a second for one name, from 20 networks of loopback and with \`-dnsrate 20\`: few
 are answered.`,
     goals: [

@@ -13,6 +13,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import { makeElectrumServer } from "../../src/electrum/ElectrumServer.ts"
 import * as LightPart from "../../src/light/LightPart.ts"
 import * as NameAnswers from "../../src/light/NameAnswers.ts"
+import * as ScriptBook from "../../src/mempool/scripts/ScriptBook.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { headerId } from "../../src/protocol/keys.ts"
@@ -80,6 +81,7 @@ const serving = Effect.gen(function*() {
     answers,
     Layer.provide(Dispatch.layer({}), Lifecycle.layer),
     mempoolWith({}),
+    ScriptBook.layerNoBook,
     Layer.succeed(Budget, new MemoryBudget(BUDGET))
   )
   const server = makeElectrumServer(

@@ -14,6 +14,7 @@ import * as SyncReporter from "../../src/light/SyncReporter.ts"
 import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
+import * as ScriptBook from "../../src/mempool/scripts/ScriptBook.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { encodeAddress } from "../../src/protocol/address.ts"
 import { hash160, hash256 } from "../../src/protocol/hash.ts"
@@ -146,6 +147,7 @@ export const namePages = async ({ names }: { readonly names: number }): Promise<
     noPeers,
     ExpiringNames.layerNothing,
     Indexes.layerNone,
+    ScriptBook.layerNoBook,
     TxIndex.layerOff,
     FeeEstimator.layer({ filename: undefined })
   )

@@ -84,10 +84,22 @@ export interface AddressLinkOptions {
   /** Whether to list names that have expired instead of those that it owns. */
   readonly expired?: boolean | undefined
   readonly after?: string | undefined
+  /** Whether to list its coins instead of its payments. */
+  readonly coins?: boolean | undefined
+  /** Of these, from 1 on. */
+  readonly page?: number | undefined
 }
 
-export const addressLink = (address: string, { after, expired = false }: AddressLinkOptions = {}): string => {
-  const query = queryOf([expired ? "expired=1" : "", after === undefined ? "" : `after=${encodeURIComponent(after)}`])
+export const addressLink = (
+  address: string,
+  { after, coins = false, expired = false, page = 1 }: AddressLinkOptions = {}
+): string => {
+  const query = queryOf([
+    expired ? "expired=1" : "",
+    after === undefined ? "" : `after=${encodeURIComponent(after)}`,
+    coins ? "show=coins" : "",
+    page > 1 ? `page=${page}` : ""
+  ])
   return `./address/${encodeURIComponent(address)}${query}`
 }
 

@@ -47,7 +47,18 @@ export type Wanted =
     readonly block: number | undefined
     readonly page: number
   }
-  | { readonly _tag: "Address"; readonly text: string; readonly expired: boolean; readonly after?: string }
+  | {
+    readonly _tag: "Address"
+    readonly text: string
+    /** Whether to list the names that it owned until they expired. */
+    readonly expired: boolean
+    /** Whether to list its coins instead of its payments. */
+    readonly coins: boolean
+    /** Of coins or payments. */
+    readonly page: number
+    /** The cursor of its names. */
+    readonly after?: string
+  }
   | { readonly _tag: "Names"; readonly list: NameList }
   | { readonly _tag: "Pool"; readonly list: PoolList }
   | { readonly _tag: "Activity" }
@@ -139,7 +150,15 @@ const blocksOf = (query: URLSearchParams): Wanted => {
 
 const addressOf = (text: string, query: URLSearchParams): Wanted => {
   const after = query.get("after")
-  const address = { _tag: "Address" as const, text, expired: query.get("expired") === "1" }
+  const page = pageOf(query)
+  if (page === undefined) return WRONG_PAGE
+  const address = {
+    _tag: "Address" as const,
+    text,
+    expired: query.get("expired") === "1",
+    coins: query.get("show") === "coins",
+    page
+  }
   return after === null ? address : { ...address, after }
 }
 

@@ -19,6 +19,7 @@ import * as SyncReporter from "../../src/light/SyncReporter.ts"
 import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Miner from "../../src/mempool/mining/Miner.ts"
+import * as ScriptBook from "../../src/mempool/scripts/ScriptBook.ts"
 import * as NameEvents from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
@@ -77,6 +78,7 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly fees: typeof FeeEstimator.FeeEstimator.Service
     readonly txIndex: typeof TxIndex.TxIndex.Service
     readonly indexes: typeof Indexes.Indexes.Service
+    readonly scripts: typeof ScriptBook.ScriptBook.Service
     readonly status: typeof SyncStatus.SyncStatus.Service
     readonly expiring: typeof ExpiringNames.ExpiringNames.Service
     readonly watch: typeof WatchList.WatchList.Service
@@ -256,7 +258,10 @@ const make = (options: MethodNodeOptions) =>
       clockNobodyKeeps
     ).pipe(
       (layers) =>
-        Layer.provideMerge(ExpiringNames.layer, Layer.mergeAll(layers, WatchList.layerMemory, AlertMail.layerNoMail)),
+        Layer.provideMerge(
+          Layer.merge(ExpiringNames.layer, ScriptBook.layer),
+          Layer.mergeAll(layers, WatchList.layerMemory, AlertMail.layerNoMail)
+        ),
       Layer.provideMerge(DeskLinks.layer({ isOn: false, behindProxy: false })),
       Layer.provideMerge(SyncReporter.layer),
       Layer.provideMerge(NameAnswers.layer()),
@@ -307,6 +312,7 @@ const make = (options: MethodNodeOptions) =>
       fees: Context.get(context, FeeEstimator.FeeEstimator),
       txIndex: Context.get(context, TxIndex.TxIndex),
       indexes: Context.get(context, Indexes.Indexes),
+      scripts: Context.get(context, ScriptBook.ScriptBook),
       status,
       expiring: Context.get(context, ExpiringNames.ExpiringNames),
       watch: Context.get(context, WatchList.WatchList),

@@ -1,11 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { BlockUnavailable } from "../../src/chain/errors.ts"
+import { isExpired } from "../../src/consensus/expiry.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import { addressOf } from "../../src/protocol/address.ts"
+import { shortAmount } from "../../src/protocol/amount.ts"
 import { Block } from "../../src/protocol/block.ts"
 import { displayHash, equal } from "../../src/protocol/bytes.ts"
-import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import { addressScript, nameCommitment } from "../../src/protocol/nameOperation.ts"
 import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { namesPage } from "../../src/web/explorer/namesPage.ts"
@@ -14,6 +16,7 @@ import { eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { scanScripts, shownHashOf } from "../support/scriptScan.ts"
 import { mine, spendableNode } from "../support/spendableNode.ts"
 import { assertGuarded, assertHarmless, assertTables } from "./assertPage.ts"
 import { get, type Page, pagesOf } from "./pages.ts"
@@ -444,3 +447,55 @@ it.effect("the indexes tell where every transaction is, and which one spends an 
       /spent by<\/span> <a class="hash" href="\.\/tx\/[0-9a-f]{64}\?block=\d+"/
     )
   }).pipe(Effect.provide(methodNode({ txIndex: true, indexes: true }))))
+
+layer(methodNode({ indexes: true }))("the pages of addresses with an index of them", (it) => {
+  it.effect("have the balance, all payments and all coins, page by page", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const { chain } = yield* MethodNode
+      const blocks = yield* Effect.forEach(
+        Array.from({ length: (yield* chain.tip).height + 1 }, (_, height) => height),
+        (height) => Effect.flatMap(chain.headerAt(height), (info) => chain.block(info?.hash ?? assert.fail()))
+      )
+      const scanned = scanScripts(blocks)
+      const addresses = new Map(blocks.flatMap(({ transactions }) =>
+        transactions.flatMap(({ outputs }) =>
+          outputs.flatMap(({ script }) => {
+            const address = addressOf(chain.params.network, addressScript(script))
+            return address === undefined ? [] : [[shownHashOf(script), address] as const]
+          })
+        )
+      ))
+      const [hash = "", found] = [...scanned].filter(([each]) =>
+        addresses.has(each)
+      )
+        .toSorted(([, a], [, b]) => b.history.length - a.history.length)[0] ?? assert.fail()
+      const address = addresses.get(hash) ?? assert.fail()
+      assert.isAbove(found.history.length, 25)
+      /** The transactions of all pages of a list. */
+      const listed = (query: string) =>
+        Effect.gen(function*() {
+          const shown: Array<string> = []
+          for (let page = 1;; page++) {
+            const answer = yield* get(handler, `/address/${address}?${query}page=${page}`)
+            assertFine(answer)
+            shown.push(
+              ...[...answer.body.matchAll(/<th scope="row"><a class="hash" href="[^"]*" title="([0-9a-f]{64})"/g)]
+                .map(([, txid = ""]) => txid)
+            )
+            if (!answer.body.includes(">Older</a>")) return shown
+          }
+        })
+      assert.deepStrictEqual(yield* listed(""), found.history.map(({ tx_hash }) => tx_hash).toReversed())
+      const living = [...found.coins.values()].filter(({ height, isName }) =>
+        !(isName && isExpired({ height }, blocks.length, chain.params))
+      )
+      assert.deepStrictEqual(yield* listed("show=coins&"), living.map(({ tx_hash }) => tx_hash).toReversed())
+      const { body } = yield* get(handler, `/address/${address}`)
+      const balance = living.reduce((sum, { value }) => sum + value, 0)
+      assert.include(body, `<b>${shortAmount(balance)} NMC</b>`)
+      assert.notInclude(body, "scantxoutset")
+      assert.include((yield* get(handler, `/address/${address}?page=999`)).body, "No payments on this page.")
+      assertFine(yield* get(handler, `/address/${address}?page=0`), 400)
+    }))
+})

@@ -104,6 +104,7 @@ it.scoped.skipIf(chromium === undefined)(
         coinbase: `/tx/${displayHash(coinbase.txid)}`,
         unknownTransaction: `/tx/${"ab".repeat(32)}`,
         address: `/address/${address}`,
+        addressCoins: `/address/${address}?show=coins`,
         names: "/names",
         namesChanged: "/names?order=changed&prefix=d%2F&expired=1",
         namesExpiring: "/names?order=expiring",
@@ -239,7 +240,7 @@ it.scoped.skipIf(chromium === undefined)(
         assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
       })
     }).pipe(
-      Effect.provide(methodNode()),
+      Effect.provide(methodNode({ indexes: true })),
       (program) => Effect.zipRight(TestClock.setTime(NOW), program)
     ),
   400_000

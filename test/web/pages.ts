@@ -10,6 +10,7 @@ import { isStream, type PageAnswer, type PageHandler, type PageRequest, pageRequ
 import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { FeeEstimator } from "../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
+import { ScriptBook } from "../../src/mempool/scripts/ScriptBook.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { PeerInfo } from "../../src/network/peerInfo.ts"
 import { PeerManager } from "../../src/network/PeerManager.ts"
@@ -112,7 +113,7 @@ export const pagesOf = (
   }: PageNode = {}
 ) =>
   Effect.gen(function*() {
-    const { chain, expiring, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
+    const { chain, expiring, fees, indexes, names, pool, scripts, status, txIndex } = yield* MethodNode
     return yield* makeStatusPage({ blocksOnly, overviewMs }).pipe(
       Effect.updateService(NameAnswers, (answers) => ({
         ...answers,
@@ -130,6 +131,7 @@ export const pagesOf = (
       Effect.provideService(FeeEstimator, givenFees ?? fees),
       Effect.provideService(TxIndex, txIndex),
       Effect.provideService(Indexes, indexes),
+      Effect.provideService(ScriptBook, scripts),
       Effect.provideService(SyncStatus, { ...status, offline: Effect.succeed(offline) }),
       Effect.provideService(PeerManager, manager)
     )

@@ -26,8 +26,16 @@ describe("wanted", () => {
     [`/block/${displayHash(HASH)}?page=2`, { _tag: "Block", place: HASH, page: 2 }],
     [`/tx/${displayHash(HASH).toUpperCase()}`, { _tag: "Transaction", txid: HASH, block: undefined, page: 1 }],
     [`/tx/${displayHash(HASH)}?block=5`, { _tag: "Transaction", txid: HASH, block: 5, page: 1 }],
-    ["/address/N1abc", { _tag: "Address", text: "N1abc", expired: false }],
-    ["/address/N1abc?after=1.owner.00", { _tag: "Address", text: "N1abc", expired: false, after: "1.owner.00" }],
+    ["/address/N1abc", { _tag: "Address", text: "N1abc", expired: false, coins: false, page: 1 }],
+    ["/address/N1abc?after=1.owner.00", {
+      _tag: "Address",
+      text: "N1abc",
+      expired: false,
+      coins: false,
+      page: 1,
+      after: "1.owner.00"
+    }],
+    ["/address/N1abc?show=coins&page=3", { _tag: "Address", text: "N1abc", expired: false, coins: true, page: 3 }],
     ["/names", { _tag: "Names", list: { order: "name", prefix: "", expired: false } }],
     ["/names?order=changed&prefix=d/&expired=1&after=x", {
       _tag: "Names",

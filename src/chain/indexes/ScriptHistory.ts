@@ -1,3 +1,5 @@
+import { isExpired } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Block } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { hashOfKey, type Height, type OutpointKey, type ScriptKey } from "../../protocol/keys.ts"
@@ -122,3 +124,11 @@ export class ScriptHistory {
     return true
   }
 }
+
+/** The coins of a script at a height, without those of expired names, which nobody can spend. */
+export const livingCoins = (
+  history: ScriptHistory,
+  height: Height,
+  params: ConsensusParams
+): ReadonlyArray<ScriptCoin> =>
+  [...history.coins()].filter((coin) => !(coin.holdsName && isExpired(coin, height + 1, params)))

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
-import type { ScriptCoin } from "../../chain/indexes/ScriptHistory.ts"
-import { isExpired } from "../../consensus/expiry.ts"
+import { livingCoins } from "../../chain/indexes/ScriptHistory.ts"
 import type { BookFailure, OpenScriptBook, ScriptFound, WaitingEntry } from "../../mempool/scripts/ScriptBook.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import { badRequest, type ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
@@ -13,7 +12,7 @@ import { tooLarge } from "./nameHistories.ts"
 export interface ScriptHistoryParts {
   readonly names: Histories
   readonly book: Pick<OpenScriptBook, "find">
-  readonly chain: Pick<typeof Chain.Service, "params" | "tree">
+  readonly chain: Pick<typeof Chain.Service, "params">
 }
 
 const errorOf = (failure: BookFailure): ElectrumError => {
@@ -39,7 +38,7 @@ const pooled = ({ entry: { fee, transaction: { txid } }, isChild }: WaitingEntry
 const sum = (values: ReadonlyArray<{ readonly value: number }>): number =>
   values.reduce((total, { value }) => total + value, 0)
 
-export const makeScriptHistories = ({ book, chain: { params, tree }, names }: ScriptHistoryParts): Histories => {
+export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHistoryParts): Histories => {
   /** What `ofScript` makes of a script; the same of a name from `names`. */
   const either = <A>(
     key: ScriptKey,
@@ -51,11 +50,7 @@ export const makeScriptHistories = ({ book, chain: { params, tree }, names }: Sc
         ? ofName
         : Effect.map(Effect.mapError(book.find(key), errorOf), ofScript))
 
-  /** The coins of a script without those of expired names, which nobody can spend. */
-  const coinsOf = ({ history }: ScriptFound): ReadonlyArray<ScriptCoin> => {
-    const next = tree.height(tree.tip()) + 1
-    return [...history.coins()].filter((coin) => !(coin.holdsName && isExpired(coin, next, params)))
-  }
+  const coinsOf = ({ height, history }: ScriptFound) => livingCoins(history, height, params)
 
   return {
     all: (key) =>

@@ -243,3 +243,6 @@ export const layer: Layer.Layer<ScriptBook, never, Chain | ChainCoins | Indexes 
     return { book: scripts === undefined ? undefined : yield* open(scripts) }
   })
 )
+
+/** Without an index. */
+export const layerNoBook: Layer.Layer<ScriptBook> = Layer.succeed(ScriptBook, { book: undefined })

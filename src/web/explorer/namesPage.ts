@@ -1,8 +1,6 @@
 import * as Effect from "effect/Effect"
 import { grouped, quantityOf } from "../../base/quantities.ts"
-import { shellWord } from "../../base/safeText.ts"
 import { Chain } from "../../chain/Chain.ts"
-import { Indexes } from "../../chain/indexes/Indexes.ts"
 import { expirationDepth } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH } from "../../consensus/names.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
@@ -19,9 +17,10 @@ import { type Moment, momentOf } from "../nameState.ts"
 import { shortExpiry } from "../nameState.ts"
 import { headingView, moreView, row, tab } from "../parts.ts"
 import { blockView } from "../places.ts"
-import type { NameList, NameOrder } from "../routes.ts"
+import type { NameList, NameOrder, Wanted } from "../routes.ts"
 import { shortValue } from "../valueView.ts"
 import { listedName, visible } from "../visible.ts"
+import { makeAddressCoins } from "./addressCoins.ts"
 import { scriptKind } from "./scriptWords.ts"
 
 /** Lists of all names in an order, and of one owner's. */
@@ -36,8 +35,7 @@ interface AddressFound extends Moment {
   readonly address: string
   readonly script: Bytes
   readonly expired: boolean
-  /** Whether the node has the filters of blocks. */
-  readonly filters: boolean
+  readonly coins: Html
   /** `undefined` while the node has only the last blocks. */
   readonly found: FoundNames | undefined
 }
@@ -136,26 +134,10 @@ const addressNames = ({ address, expired, ...listed }: AddressFound): Html =>
       : found(listed.found, listed, (after) => addressLink(address, { after, expired }))
   }</section>`
 
-/** No index of the node is by address. */
-const addressCoins = ({ address, filters }: AddressFound): Html => {
-  const descriptor = shellWord(`["addr(${address})"]`)
-  return html`<section class="card" aria-labelledby="coins-title"><h2 id="coins-title">Coins and payments</h2><p>The node keeps no index of the coins of addresses. These commands search:</p><dl class="record">
-${row("Its coins now", html`<code class="break">svcd-cli scantxoutset start ${descriptor}</code>`)}
-${
-    row(
-      "Its payments",
-      filters
-        ? html`<code class="break">svcd-cli scanblocks start ${descriptor}</code> lists the blocks that have them`
-        : html`<span class="muted">A node with <code>-blockfilterindex</code> finds the blocks that have them.</span>`
-    )
-  }
-</dl></section>`
-}
-
 const addressPage = (listed: AddressFound): Html => {
-  const { address, script } = listed
+  const { address, coins, script } = listed
   return html`${headingView("Address", html`<span class="hash long">${address}</span>`)}
-${addressNames(listed)}${addressCoins(listed)}
+${addressNames(listed)}${coins}
 <section class="card" aria-labelledby="script-title"><h2 id="script-title">Script</h2><dl class="record">
 ${row("Type", html`${scriptKind(script)}`)}
 ${row("Bytes", html`<code class="break">${toHex(script)}</code>`)}
@@ -164,11 +146,13 @@ ${row("Bytes", html`<code class="break">${toHex(script)}</code>`)}
 
 type Failure = StorageFailure | WrongQuery
 
+type AddressWanted = Extract<Wanted, { readonly _tag: "Address" }>
+
 export const makeNamesPages = Effect.gen(function*() {
   const { params } = yield* Chain
   const names = yield* NameDb
   const answers = yield* NameAnswers
-  const { filters } = yield* Indexes
+  const coinsOf = yield* makeAddressCoins
   const readMoment = yield* momentOf
 
   const find = (asked: NameQuery, cursor: string | undefined, { tipHeight }: Moment) =>
@@ -186,21 +170,20 @@ export const makeNamesPages = Effect.gen(function*() {
       return { status: 200, title: "Names", at: namesLink(list), now: moment.now, main }
     })
 
-  const address = (
-    { after, expired, text }: { readonly text: string; readonly expired: boolean; readonly after?: string }
-  ): Effect.Effect<PageBody, Failure> =>
+  const address = ({ after, coins, expired, page, text }: AddressWanted): Effect.Effect<PageBody, Failure> =>
     Effect.gen(function*() {
       const moment = yield* readMoment
-      const page = { at: addressLink(text, { after, expired }), now: moment.now }
+      const at = addressLink(text, { after, expired, coins, page })
       const decoded = decodeAddress(params.network, text)
       if ("error" in decoded) {
         const main = html`<section class="card"><h1>Not an address</h1><p>${visible(decoded.error)}</p></section>`
-        return { ...page, status: 404, title: "Not an address", main }
+        return { status: 404, title: "Not an address", at, now: moment.now, main }
       }
       const script = scriptOf(decoded.destination)
       const found = yield* find({ owner: script, includeExpired: expired && "only" }, after, moment)
-      const main = addressPage({ ...moment, address: text, script, expired, filters: filters !== undefined, found })
-      return { ...page, status: 200, title: "Address", main }
+      const shown = yield* coinsOf({ address: text, script, coins, page })
+      const main = addressPage({ ...moment, address: text, script, expired, coins: shown, found })
+      return { status: 200, title: "Address", at, now: moment.now, main }
     })
 
   return { list, address }

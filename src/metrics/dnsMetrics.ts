@@ -1,16 +1,19 @@
-import { facts } from "./categories.ts"
-import { counter, counterBy, gauge, histogram, type Table } from "./families.ts"
+import { metricsOf } from "./families.ts"
+
+const dns = metricsOf("DNS")
+
+export const DNS_METRICS = dns.table
 
 /** Where a question came from. */
 export const DNS_TRANSPORTS = ["udp", "tcp", "tls", "https"] as const
 
-export const dnsListeners = gauge(facts("DNS", "svcd_dns_listeners", "Addresses at which the node answers DNS."))
+export const dnsListeners = dns.gauge("svcd_dns_listeners", "Addresses at which the node answers DNS.")
 
-export const dnsQueries = counterBy({
-  ...facts("DNS", "svcd_dns_queries_total", "DNS messages received, by transport; https is HTTP without TLS, too."),
-  label: "transport",
-  values: DNS_TRANSPORTS
-})
+export const dnsQueries = dns.counterBy(
+  "svcd_dns_queries_total",
+  "DNS messages received, by transport; https is HTTP without TLS, too.",
+  { label: "transport", values: DNS_TRANSPORTS }
+)
 
 export const DNS_RCODES = [
   "NOERROR",
@@ -25,31 +28,18 @@ export const DNS_RCODES = [
   "BADCOOKIE"
 ] as const
 
-export const dnsAnswers = counterBy({
-  ...facts(
-    "DNS",
-    "svcd_dns_answers_total",
-    "DNS answers by response code, including those that -dnsrate then held back. " +
-      "SERVFAIL means that names are not complete yet, or that another server is silent."
-  ),
-  label: "rcode",
-  values: DNS_RCODES
-})
+export const dnsAnswers = dns.counterBy(
+  "svcd_dns_answers_total",
+  "DNS answers by response code, including those that -dnsrate then held back. " +
+    "SERVFAIL means that names are not complete yet, or that another server is silent.",
+  { label: "rcode", values: DNS_RCODES }
+)
 
-export const dnsAnswerDuration = histogram({
-  ...facts("DNS", "svcd_dns_answer_seconds", "Time to make an answer that is not in the cache."),
-  buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5]
-})
-
-export const dnsCacheHits = counter(facts("DNS", "svcd_dns_cache_hits_total", "DNS answers taken from the cache."))
-
-export const dnsCacheBytes = gauge(facts("DNS", "svcd_dns_cache_bytes", "Memory of the DNS answers in the cache."))
-
-export const dnsSignatures = counter(facts(
-  "DNS",
-  "svcd_dns_signatures_total",
-  "Record sets signed. Many more than new names means questions about names that do not exist."
-))
+export const dnsAnswerDuration = dns.histogram(
+  "svcd_dns_answer_seconds",
+  "Time to make an answer that is not in the cache.",
+  [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5]
+)
 
 /**
  * Too short for a header, an answer in place of a question, a port that no resolver has, above `-dnsrate`, above the
@@ -59,70 +49,45 @@ export const DNS_DROPS = ["short", "answer", "port", "rate", "busy", "connection
 
 export type DnsDrop = (typeof DNS_DROPS)[number]
 
-export const dnsDropped = counterBy({
-  ...facts(
-    "DNS",
-    "svcd_dns_dropped_total",
-    "DNS messages and connections without an answer, by reason. rate is -dnsrate, busy and connections are overload."
-  ),
-  label: "reason",
-  values: DNS_DROPS
-})
+export const dnsDropped = dns.counterBy(
+  "svcd_dns_dropped_total",
+  "DNS messages and connections without an answer, by reason. rate is -dnsrate, busy and connections are overload.",
+  { label: "reason", values: DNS_DROPS }
+)
+
+export const dnsCacheHits = dns.counter("svcd_dns_cache_hits_total", "DNS answers taken from the cache.")
+
+export const dnsCacheBytes = dns.gauge("svcd_dns_cache_bytes", "Memory of the DNS answers in the cache.")
+
+export const dnsConnections = dns.gauge("svcd_dns_tcp_connections", "Open connections of DNS over TCP, TLS and HTTPS.")
+
+export const dnsSignatures = dns.counter(
+  "svcd_dns_signatures_total",
+  "Record sets signed. Many more than new names means questions about names that do not exist."
+)
+
+export const dnsKeyTime = dns.gauge(
+  "svcd_dns_key_timestamp_seconds",
+  "When the key that signs the zone was made, in seconds since 1970; 0 without DNSSEC."
+)
+
+export const dnsZoneSerial = dns.gauge(
+  "svcd_dns_zone_serial",
+  "Serial of the zone bit. It grows with each block; where it does not, secondaries keep old records."
+)
 
 export const DNS_TRANSFERS = ["axfr", "ixfr", "current", "refused", "failed", "cut"] as const
 
-export const dnsTransfers = counterBy({
-  ...facts(
-    "DNS",
-    "svcd_dns_transfers_total",
-    "Zone transfers by kind: whole, changes alone, secondary is up to date, not permitted, failed, cut off before the end."
-  ),
-  label: "kind",
-  values: DNS_TRANSFERS
-})
-
-export const dnsZoneSerial = gauge(facts(
-  "DNS",
-  "svcd_dns_zone_serial",
-  "Serial of the zone bit. It grows with each block; where it does not, secondaries keep old records."
-))
+export const dnsTransfers = dns.counterBy(
+  "svcd_dns_transfers_total",
+  "Zone transfers by kind: whole, changes alone, secondary is up to date, not permitted, failed, cut off before the end.",
+  { label: "kind", values: DNS_TRANSFERS }
+)
 
 export const DNS_FORWARDS = ["answered", "failed", "refused"] as const
 
-export const dnsForwarded = counterBy({
-  ...facts(
-    "DNS",
-    "svcd_dns_forwarded_total",
-    "Questions that other servers had to answer, by outcome; refused is for too many at once."
-  ),
-  label: "outcome",
-  values: DNS_FORWARDS
-})
-
-export const dnsConnections = gauge(facts(
-  "DNS",
-  "svcd_dns_tcp_connections",
-  "Open connections of DNS over TCP, TLS and HTTPS."
-))
-
-export const dnsKeyTime = gauge(facts(
-  "DNS",
-  "svcd_dns_key_timestamp_seconds",
-  "When the key that signs the zone was made, in seconds since 1970; 0 without DNSSEC."
-))
-
-export const DNS_METRICS: Table = [
-  dnsListeners,
-  dnsQueries,
-  dnsAnswers,
-  dnsAnswerDuration,
-  dnsDropped,
-  dnsCacheHits,
-  dnsCacheBytes,
-  dnsConnections,
-  dnsSignatures,
-  dnsKeyTime,
-  dnsZoneSerial,
-  dnsTransfers,
-  dnsForwarded
-]
+export const dnsForwarded = dns.counterBy(
+  "svcd_dns_forwarded_total",
+  "Questions that other servers had to answer, by outcome; refused is for too many at once.",
+  { label: "outcome", values: DNS_FORWARDS }
+)

@@ -53,96 +53,109 @@ export interface Labelled<Value extends string, Series> extends MetricFamily {
 }
 
 /** Words with underscores. */
-export type MetricName = `${string}_${string}`
-
-export interface Facts {
-  readonly name: MetricName
-  readonly category: string
-  readonly help: string
-}
+type MetricName = `${string}_${string}`
 
 /** A label and, if the compiler knows them, all its values. */
-export interface LabelFacts<Value extends string> {
+interface Label<Value extends string> {
   readonly label: string
   readonly values?: ReadonlyArray<Value>
 }
 
+type Buckets = ReadonlyArray<number>
+
+type Facts = Pick<MetricFamily, "name" | "help">
+
 /** No labels make a single series. */
-type MakeSeries<Series> = (labels: ReadonlyArray<MetricLabel.MetricLabel>) => Series & { readonly register: () => void }
-
-const counterOf = ({ help, name }: Facts): MakeSeries<Counter> => (labels) => {
-  const key = MetricKey.counter(name, { description: help, incremental: true })
-  const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labels))
-  return {
-    increase: (amount = 1) => metric.unsafeUpdate(amount, []),
-    value: () => metric.unsafeValue([]).count,
-    register: () => void metric.register()
-  }
+interface Maker<Series> {
+  readonly kind: MetricKind
+  readonly buckets?: Buckets
+  readonly make: (labels: ReadonlyArray<MetricLabel.MetricLabel>) => Series & { readonly register: () => void }
 }
 
-const gaugeOf = ({ help, name }: Facts): MakeSeries<Gauge> => (labels) => {
-  const key = MetricKey.gauge(name, { description: help })
-  const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labels))
-  return {
-    set: (value) => metric.unsafeUpdate(value, []),
-    value: () => metric.unsafeValue([]).value,
-    register: () => void metric.register()
-  }
-}
-
-const histogramOf = ({ help, name }: Facts, buckets: ReadonlyArray<number>): MakeSeries<Histogram> => {
-  const boundaries = MetricBoundaries.fromIterable(buckets)
-  return (labels) => {
-    const key = MetricKey.histogram(name, boundaries, help)
+const counterOf = ({ help, name }: Facts): Maker<Counter> => ({
+  kind: "counter",
+  make: (labels) => {
+    const key = MetricKey.counter(name, { description: help, incremental: true })
     const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labels))
     return {
-      observe: (value) => metric.unsafeUpdate(value, []),
-      count: () => metric.unsafeValue([]).count,
+      increase: (amount = 1) => metric.unsafeUpdate(amount, []),
+      value: () => metric.unsafeValue([]).count,
       register: () => void metric.register()
+    }
+  }
+})
+
+const gaugeOf = ({ help, name }: Facts): Maker<Gauge> => ({
+  kind: "gauge",
+  make: (labels) => {
+    const metric = Metric.fromMetricKey(
+      MetricKey.taggedWithLabels(MetricKey.gauge(name, { description: help }), labels)
+    )
+    return {
+      set: (value) => metric.unsafeUpdate(value, []),
+      value: () => metric.unsafeValue([]).value,
+      register: () => void metric.register()
+    }
+  }
+})
+
+const histogramOf = ({ help, name }: Facts, buckets: Buckets): Maker<Histogram> => {
+  const boundaries = MetricBoundaries.fromIterable(buckets)
+  return {
+    kind: "histogram",
+    buckets,
+    make: (labels) => {
+      const key = MetricKey.histogram(name, boundaries, help)
+      const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labels))
+      return {
+        observe: (value) => metric.unsafeUpdate(value, []),
+        count: () => metric.unsafeValue([]).count,
+        register: () => void metric.register()
+      }
     }
   }
 }
 
-interface Family<Series> {
-  readonly kind: MetricKind
-  readonly make: MakeSeries<Series>
-  readonly buckets?: ReadonlyArray<number>
-}
-
-const single = <Series>(
-  facts: Facts,
-  { buckets, kind, make }: Family<Series>
-): Single<Series> => ({ ...facts, kind, label: undefined, values: undefined, buckets, ...make([]) })
-
-const labelled = <Value extends string, Series>(
-  { label, values, ...facts }: Facts & LabelFacts<Value>,
-  { buckets, kind, make }: Family<Series>
-): Labelled<Value, Series> => {
-  const series = new Map<Value, ReturnType<MakeSeries<Series>>>()
-  const of = (value: Value) => {
-    const known = series.get(value)
-    if (known !== undefined) return known
-    const made = make([MetricLabel.make(label, value)])
-    series.set(value, made)
-    return made
+/** Makes the metrics of a subject. `table` lists them in the order of their making. */
+export const metricsOf = (category: string) => {
+  const made: Array<MetricFamily> = []
+  const table: Table = made
+  const listed = <Family extends MetricFamily>(family: Family): Family => {
+    made.push(family)
+    return family
   }
-  const register = (): void => values?.forEach((value) => of(value).register())
-  return { ...facts, kind, label, values, buckets, of, register }
+  const single = <Series>(facts: Facts, { buckets, kind, make }: Maker<Series>): Single<Series> =>
+    listed({ ...facts, category, kind, label: undefined, values: undefined, buckets, ...make([]) })
+  const labelled = <Value extends string, Series>(
+    facts: Facts,
+    { label, values }: Label<Value>,
+    { buckets, kind, make }: Maker<Series>
+  ): Labelled<Value, Series> => {
+    const series = new Map<Value, ReturnType<typeof make>>()
+    const of = (value: Value) => {
+      const known = series.get(value)
+      if (known !== undefined) return known
+      const made = make([MetricLabel.make(label, value)])
+      series.set(value, made)
+      return made
+    }
+    const register = (): void => values?.forEach((value) => of(value).register())
+    return listed({ ...facts, category, kind, label, values, buckets, of, register })
+  }
+  return {
+    table,
+    counter: (name: MetricName, help: string) => single({ name, help }, counterOf({ name, help })),
+    counterBy: <Value extends string>(name: MetricName, help: string, by: Label<Value>) =>
+      labelled({ name, help }, by, counterOf({ name, help })),
+    gauge: (name: MetricName, help: string) => single({ name, help }, gaugeOf({ name, help })),
+    gaugeBy: <Value extends string>(name: MetricName, help: string, by: Label<Value>) =>
+      labelled({ name, help }, by, gaugeOf({ name, help })),
+    histogram: (name: MetricName, help: string, buckets: Buckets) =>
+      single({ name, help }, histogramOf({ name, help }, buckets)),
+    histogramBy: <Value extends string>(
+      name: MetricName,
+      help: string,
+      { buckets, ...by }: Label<Value> & { readonly buckets: Buckets }
+    ) => labelled({ name, help }, by, histogramOf({ name, help }, buckets))
+  }
 }
-
-export const counter = (facts: Facts): Single<Counter> => single(facts, { kind: "counter", make: counterOf(facts) })
-
-export const counterBy = <Value extends string>(facts: Facts & LabelFacts<Value>): Labelled<Value, Counter> =>
-  labelled(facts, { kind: "counter", make: counterOf(facts) })
-
-export const gauge = (facts: Facts): Single<Gauge> => single(facts, { kind: "gauge", make: gaugeOf(facts) })
-
-export const gaugeBy = <Value extends string>(facts: Facts & LabelFacts<Value>): Labelled<Value, Gauge> =>
-  labelled(facts, { kind: "gauge", make: gaugeOf(facts) })
-
-export const histogram = ({ buckets, ...facts }: Facts & { readonly buckets: ReadonlyArray<number> }) =>
-  single<Histogram>(facts, { kind: "histogram", make: histogramOf(facts, buckets), buckets })
-
-export const histogramBy = <Value extends string>(
-  { buckets, ...facts }: Facts & LabelFacts<Value> & { readonly buckets: ReadonlyArray<number> }
-): Labelled<Value, Histogram> => labelled(facts, { kind: "histogram", make: histogramOf(facts, buckets), buckets })

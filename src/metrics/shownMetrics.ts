@@ -1,41 +1,29 @@
-import { alertMails, alertMailsWaiting, namesExpiring, NEEDY_STATES, ownNames } from "./alertMetrics.ts"
+import { ALERT_METRICS, NEEDY_STATES, ownNames } from "./alertMetrics.ts"
 import { DNS_METRICS, dnsListeners } from "./dnsMetrics.ts"
 import { ELECTRUM_METRICS, electrumListeners } from "./electrumMetrics.ts"
 import type { MetricFamily, Table } from "./families.ts"
-import {
-  HANDOVER_OUTCOMES,
-  lightActive,
-  lightBlocks,
-  lightHandovers,
-  lightHeight,
-  lightNames,
-  lightUnchecked
-} from "./lightMetrics.ts"
+import { HANDOVER_OUTCOMES, LIGHT_METRICS, lightActive, lightHandovers } from "./lightMetrics.ts"
 import { memoryBudget, memoryEvicted, memoryRefused, METRICS } from "./metrics.ts"
-import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
-import { WEBHOOK_STATES, webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
+import { STORAGE_METRICS } from "./storageMetrics.ts"
+import { WEBHOOK_METRICS, WEBHOOK_STATES, webhooks } from "./webhookMetrics.ts"
 
 // The endpoint always shows 32 metrics as part of the interface, others while their part of the node is in use, and all
 // with `-metricsdetail`.
 
 export type MetricPart = "alerts" | "detail" | "dns" | "electrum" | "light" | "webhooks"
 
-const PARTS: Readonly<Record<MetricPart, Table>> = {
-  alerts: [namesExpiring, ownNames, alertMails, alertMailsWaiting],
-  detail: [memoryBudget, memoryRefused, memoryEvicted, storageDamage, storageChecked, storagePasses, storageDoubts],
-  dns: DNS_METRICS,
-  electrum: ELECTRUM_METRICS,
-  light: [lightActive, lightHeight, lightBlocks, lightNames, lightUnchecked, lightHandovers],
-  webhooks: [webhooks, webhookLag, webhookDeliveries]
-}
-
-const PART_NAMES = ["alerts", "detail", "dns", "electrum", "light", "webhooks"] as const satisfies ReadonlyArray<
-  MetricPart
->
+const PARTS: ReadonlyArray<readonly [MetricPart, Table]> = [
+  ["alerts", ALERT_METRICS],
+  ["detail", [memoryBudget, memoryRefused, memoryEvicted, ...STORAGE_METRICS]],
+  ["dns", DNS_METRICS],
+  ["electrum", ELECTRUM_METRICS],
+  ["light", LIGHT_METRICS],
+  ["webhooks", WEBHOOK_METRICS]
+]
 
 /** `undefined` for metrics that every node shows. */
 export const metricPart = (family: MetricFamily): MetricPart | undefined =>
-  PART_NAMES.find((part) => PARTS[part].includes(family))
+  PARTS.find(([, table]) => table.includes(family))?.[0]
 
 export interface ShownOptions {
   readonly detail: boolean

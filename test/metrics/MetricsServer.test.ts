@@ -2,13 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger, Schedule, Scope } from "effect"
 import { Agent, type IncomingHttpHeaders, request } from "node:http"
 import { connect, createServer, type Socket } from "node:net"
-import { counter, gauge } from "../../src/metrics/families.ts"
+import { metricsOf } from "../../src/metrics/families.ts"
 import * as MetricsServer from "../../src/metrics/MetricsServer.ts"
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 }
 
-const level = gauge({ name: "server_level", category: "test", help: "Level." })
-const TABLE = [level, counter({ name: "server_total", category: "test", help: "Total." })]
+const { counter, gauge, table: TABLE } = metricsOf("test")
+const level = gauge("server_level", "Level.")
+counter("server_total", "Total.")
 
 const SILENT = Logger.remove(Logger.defaultLogger)
 

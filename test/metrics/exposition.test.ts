@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Metric, MetricBoundaries } from "effect"
 import { escapeHelp, escapeLabel, exposition } from "../../src/metrics/exposition.ts"
-import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "../../src/metrics/families.ts"
+import { metricsOf, type Table } from "../../src/metrics/families.ts"
 import { readExposition } from "../support/exposition.ts"
 
-const category = "test"
+const { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } = metricsOf("test")
 
 const shown = (table: Table) => Effect.map(exposition(table), readExposition)
 
@@ -12,10 +12,10 @@ describe("exposition", () => {
   it.effect("shows the families of the table in its order, and nothing else of the registry", () =>
     Effect.gen(function*() {
       yield* Metric.increment(Metric.counter("host_things_total"))
-      const other = counter({ name: "other_things_total", category, help: "Of another table." })
+      const other = counter("other_things_total", "Of another table.")
       other.increase()
       const table = (["test_b_total", "test_c_total", "test_a_total"] as const).map((name) =>
-        counter({ name, category, help: `Help of ${name}.` })
+        counter(name, `Help of ${name}.`)
       )
       const families = yield* shown(table)
       assert.deepStrictEqual(
@@ -26,7 +26,7 @@ describe("exposition", () => {
 
   it.effect("has HELP and TYPE of a family without series", () =>
     Effect.gen(function*() {
-      const empty = counterBy({ name: "test_empty_total", category, help: "Empty.", label: "method" })
+      const empty = counterBy("test_empty_total", "Empty.", { label: "method" })
       assert.strictEqual(
         yield* exposition([empty]),
         "# HELP test_empty_total Empty.\n# TYPE test_empty_total counter\n"
@@ -35,7 +35,7 @@ describe("exposition", () => {
 
   it.effect("counts a histogram's buckets upwards, ends with +Inf, and puts bounds into the lower bucket", () =>
     Effect.gen(function*() {
-      const sizes = histogram({ name: "test_size_bytes", category, help: "Size.", buckets: [1, 10, 100] })
+      const sizes = histogram("test_size_bytes", "Size.", [1, 10, 100])
       for (const size of [0.5, 1, 1.5, 10, 100, 101, 1e9]) sizes.observe(size)
       assert.strictEqual(
         yield* exposition([sizes]),
@@ -55,8 +55,7 @@ describe("exposition", () => {
 
   it.effect("has one order, however the series came about", () =>
     Effect.gen(function*() {
-      const facts = { name: "test_order", category, help: "Order.", label: "which" } as const
-      const level = gaugeBy(facts)
+      const level = gaugeBy("test_order", "Order.", { label: "which" })
       for (const which of ["m", "z", "a", "k"]) level.of(which).set(1)
       const [family] = yield* shown([level])
       assert.deepStrictEqual(family?.samples.map(({ labels }) => labels["which"]), ["a", "k", "m", "z"])
@@ -64,7 +63,7 @@ describe("exposition", () => {
 
   it.effect("writes values as a collector reads them", () =>
     Effect.gen(function*() {
-      const level = gaugeBy({ name: "test_value", category, help: "Value.", label: "at" })
+      const level = gaugeBy("test_value", "Value.", { label: "at" })
       const values = { a: Infinity, b: -Infinity, c: NaN, d: 1e-7, e: 2 ** 52 + 1, f: -0.1, g: 1e300 }
       for (const [at, value] of Object.entries(values)) level.of(at).set(value)
       const [family] = yield* shown([level])
@@ -83,8 +82,7 @@ describe("exposition", () => {
 
   it.effect("escapes the labels and the help of what it shows", () =>
     Effect.gen(function*() {
-      const facts = { name: "test_escape_total", category, help: "A \\ and\nanother line.", label: "text" } as const
-      const count = counterBy(facts)
+      const count = counterBy("test_escape_total", "A \\ and\nanother line.", { label: "text" })
       count.of("a\"b\\c\nd").increase()
       assert.strictEqual(
         yield* exposition([count]),
@@ -99,7 +97,7 @@ describe("exposition", () => {
 
   it.effect("leaves out what a host keeps under one of our names as something else", () =>
     Effect.gen(function*() {
-      const ours = gauge({ name: "test_clash", category, help: "Ours." })
+      const ours = gauge("test_clash", "Ours.")
       ours.set(4)
       yield* Metric.increment(Metric.counter("test_clash"))
       yield* Metric.update(Metric.histogram("test_clash", MetricBoundaries.fromIterable([1])), 1)
@@ -109,7 +107,7 @@ describe("exposition", () => {
 
   it.effect("keeps the labels of a histogram before its bounds", () =>
     Effect.gen(function*() {
-      const times = histogramBy({ name: "test_m_seconds", category, help: "T.", label: "method", buckets: [1] })
+      const times = histogramBy("test_m_seconds", "T.", { label: "method", buckets: [1] })
       times.of("b").observe(2)
       times.of("a").observe(1)
       const lines = (yield* exposition([times])).split("\n").slice(2, -1)

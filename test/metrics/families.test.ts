@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
-import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } from "../../src/metrics/families.ts"
+import { metricsOf } from "../../src/metrics/families.ts"
 
-const CATEGORY = "test"
+const { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } = metricsOf("test")
 
 const named = Effect.map(
   Metric.snapshot,
@@ -16,7 +16,7 @@ const named = Effect.map(
 describe("families", () => {
   it.effect("are in the registry of the process under the name, help and labels that they were made with", () =>
     Effect.gen(function*() {
-      const seen = counterBy({ name: "test_seen_total", category: CATEGORY, help: "Seen.", label: "what" })
+      const seen = counterBy("test_seen_total", "Seen.", { label: "what" })
       seen.of("a").increase()
       seen.of("b").increase(3)
       const found = (yield* named)("test_seen_total")
@@ -28,13 +28,7 @@ describe("families", () => {
 
   it.effect("of a closed set have all their series once they are registered, at 0", () =>
     Effect.gen(function*() {
-      const closed = counterBy({
-        name: "test_closed_total",
-        category: CATEGORY,
-        help: "Closed.",
-        label: "kind",
-        values: ["x", "y"]
-      })
+      const closed = counterBy("test_closed_total", "Closed.", { label: "kind", values: ["x", "y"] })
       assert.deepStrictEqual((yield* named)("test_closed_total"), [])
       closed.register()
       const found = (yield* named)("test_closed_total")
@@ -45,7 +39,7 @@ describe("families", () => {
     }))
 
   it("count up and never down", () => {
-    const count = counter({ name: "test_up_total", category: CATEGORY, help: "Up." })
+    const count = counter("test_up_total", "Up.")
     count.increase()
     count.increase(0)
     count.increase(-5)
@@ -54,10 +48,10 @@ describe("families", () => {
   })
 
   it("show what was set last", () => {
-    const one = gauge({ name: "test_level", category: CATEGORY, help: "Level." })
+    const one = gauge("test_level", "Level.")
     one.set(5)
     one.set(-2)
-    const many = gaugeBy({ name: "test_levels", category: CATEGORY, help: "Levels.", label: "which" })
+    const many = gaugeBy("test_levels", "Levels.", { label: "which" })
     many.of("a").set(1)
     many.of("b").set(2)
     many.of("a").set(3)
@@ -65,11 +59,18 @@ describe("families", () => {
   })
 
   it("count what they observe, each series for itself", () => {
-    const one = histogram({ name: "test_seconds", category: CATEGORY, help: "Seconds.", buckets: [0.1, 1] })
+    const one = histogram("test_seconds", "Seconds.", [0.1, 1])
     one.observe(0.05)
     one.observe(7)
-    const many = histogramBy({ name: "test_by_seconds", category: CATEGORY, help: "S.", label: "m", buckets: [1] })
+    const many = histogramBy("test_by_seconds", "S.", { label: "m", buckets: [1] })
     many.of("a").observe(1)
     assert.deepStrictEqual([one.count(), many.of("a").count(), many.of("b").count()], [2, 1, 0])
+  })
+
+  it("are listed in the table of their subject, in the order in which they were made", () => {
+    const { gauge, histogramBy, table } = metricsOf("listed")
+    const made = [gauge("test_listed_b", "B."), histogramBy("test_listed_a", "A.", { label: "of", buckets: [1] })]
+    assert.deepStrictEqual(table, made)
+    assert.deepStrictEqual(table.map(({ category }) => category), ["listed", "listed"])
   })
 })

@@ -2,124 +2,18 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import type { Codec } from "./codec.ts"
 import { encodeFrame } from "./framing.ts"
-import { type Addr, addr, type AddrV2, addrv2, type GetAddr, getaddr } from "./messages/addr.ts"
-import { block, type BlockMessage, readBlockInSteps } from "./messages/block.ts"
-import {
-  type FilterAdd,
-  filteradd,
-  type FilterClear,
-  filterclear,
-  type FilterLoad,
-  filterload,
-  type MerkleBlock,
-  merkleblock
-} from "./messages/bloom.ts"
-import {
-  type BlockTxn,
-  blocktxn,
-  type CmpctBlock,
-  cmpctblock,
-  type GetBlockTxn,
-  getblocktxn,
-  readBlockTxnInSteps,
-  type SendCmpct,
-  sendcmpct
-} from "./messages/compact.ts"
-import {
-  type CFCheckpt,
-  cfcheckpt,
-  type CFHeaders,
-  cfheaders,
-  type CFilter,
-  cfilter,
-  type GetCFCheckpt,
-  getcfcheckpt,
-  type GetCFHeaders,
-  getcfheaders,
-  type GetCFilters,
-  getcfilters
-} from "./messages/filters.ts"
-import {
-  type GetBlocks,
-  getblocks,
-  type GetHeaders,
-  getheaders,
-  type Headers,
-  headers,
-  type SendHeaders,
-  sendheaders
-} from "./messages/headers.ts"
-import { type GetData, getdata, type Inv, inv, type NotFound, notfound, readWholeInv } from "./messages/inv.ts"
-import { type Ping, ping, type Pong, pong } from "./messages/ping.ts"
-import { type FeeFilter, feefilter, mempool, type MempoolRequest, type Tx, tx } from "./messages/tx.ts"
-import {
-  type Alert,
-  alert,
-  type SendAddrV2,
-  sendaddrv2,
-  type SendTxRcncl,
-  sendtxrcncl,
-  type Verack,
-  verack,
-  type Version,
-  versionCodec,
-  type WtxidRelay,
-  wtxidrelay
-} from "./messages/version.ts"
+import { addr, addrv2, getaddr } from "./messages/addr.ts"
+import { block, readBlockInSteps } from "./messages/block.ts"
+import { filteradd, filterclear, filterload, merkleblock } from "./messages/bloom.ts"
+import { blocktxn, cmpctblock, getblocktxn, readBlockTxnInSteps, sendcmpct } from "./messages/compact.ts"
+import { cfcheckpt, cfheaders, cfilter, getcfcheckpt, getcfheaders, getcfilters } from "./messages/filters.ts"
+import { getblocks, getheaders, headers, sendheaders } from "./messages/headers.ts"
+import { getdata, inv, notfound, readWholeInv } from "./messages/inv.ts"
+import { ping, pong } from "./messages/ping.ts"
+import { feefilter, mempool, tx } from "./messages/tx.ts"
+import { alert, sendaddrv2, sendtxrcncl, verack, versionCodec, wtxidrelay } from "./messages/version.ts"
 
-interface Messages {
-  readonly version: Version
-  readonly verack: Verack
-  readonly wtxidrelay: WtxidRelay
-  readonly sendaddrv2: SendAddrV2
-  readonly sendtxrcncl: SendTxRcncl
-  readonly alert: Alert
-  readonly ping: Ping
-  readonly pong: Pong
-  readonly addr: Addr
-  readonly addrv2: AddrV2
-  readonly getaddr: GetAddr
-  readonly getheaders: GetHeaders
-  readonly getblocks: GetBlocks
-  readonly headers: Headers
-  readonly sendheaders: SendHeaders
-  readonly inv: Inv
-  readonly getdata: GetData
-  readonly notfound: NotFound
-  readonly block: BlockMessage
-  readonly tx: Tx
-  readonly feefilter: FeeFilter
-  readonly mempool: MempoolRequest
-  readonly sendcmpct: SendCmpct
-  readonly cmpctblock: CmpctBlock
-  readonly getblocktxn: GetBlockTxn
-  readonly blocktxn: BlockTxn
-  readonly filterload: FilterLoad
-  readonly filteradd: FilterAdd
-  readonly filterclear: FilterClear
-  readonly merkleblock: MerkleBlock
-  readonly getcfilters: GetCFilters
-  readonly cfilter: CFilter
-  readonly getcfheaders: GetCFHeaders
-  readonly cfheaders: CFHeaders
-  readonly getcfcheckpt: GetCFCheckpt
-  readonly cfcheckpt: CFCheckpt
-}
-
-export type MessageCommand = keyof Messages
-
-export type MessageOf<C extends MessageCommand> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
-
-/** Unknown commands are ignored (reference/protocol.md 6.4). */
-export interface UnknownMessage {
-  readonly type: "unknown"
-  readonly command: string
-  readonly payload: Bytes
-}
-
-export type Message = Messages[MessageCommand] | UnknownMessage
-
-const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = {
+const CODECS = {
   version: versionCodec,
   verack,
   wtxidrelay,
@@ -157,6 +51,23 @@ const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = {
   getcfcheckpt,
   cfcheckpt
 }
+
+export type MessageCommand = keyof typeof CODECS
+
+type Messages = { readonly [C in MessageCommand]: ReturnType<(typeof CODECS)[C]["decode"]> }
+
+export type MessageOf<C extends MessageCommand> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
+
+/** Unknown commands are ignored (reference/protocol.md 6.4). */
+export interface UnknownMessage {
+  readonly type: "unknown"
+  readonly command: string
+  readonly payload: Bytes
+}
+
+export type Message = Messages[MessageCommand] | UnknownMessage
+
+const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = CODECS
 
 export const isMessageCommand = (command: string): command is MessageCommand => Object.hasOwn(codecs, command)
 

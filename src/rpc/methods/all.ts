@@ -1,35 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ExpiringNames } from "../../alerts/ExpiringNames.ts"
-import type { AlertMail } from "../../alerts/mail/AlertMail.ts"
-import type { WatchList } from "../../alerts/WatchList.ts"
-import type { MockTime } from "../../base/NodeClock.ts"
-import type { Scheduler } from "../../base/Scheduler.ts"
-import type { ChainServices } from "../../chain/Chain.ts"
-import type { Indexes } from "../../chain/indexes/Indexes.ts"
-import type { SyncStatus } from "../../chain/SyncStatus.ts"
-import type { TxIndex } from "../../chain/TxIndex.ts"
-import type { Warnings } from "../../chain/Warnings.ts"
-import type { LightPart } from "../../light/LightPart.ts"
 import { NameAnswers } from "../../light/NameAnswers.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
-import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
-import type { Mempool } from "../../mempool/Mempool.ts"
-import type { Miner } from "../../mempool/mining/Miner.ts"
 import { NamesIncomplete } from "../../names/errors.ts"
-import type { NameDb } from "../../names/NameDb.ts"
-import type { PeerManager } from "../../network/PeerManager.ts"
-import type { Publishers } from "../../publish/Publishers.ts"
-import type { DataHealth } from "../../storage/DataHealth.ts"
 import { version } from "../../version.ts"
-import type { Wallets } from "../../wallet/Wallets.ts"
-import type { Webhooks } from "../../webhooks/Webhooks.ts"
-import type { AnswerOptions } from "../AnswerOptions.ts"
-import type { DeskLinks } from "../DeskLinks.ts"
-import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
-import type { Method } from "../method/methodTable.ts"
-import type { ReadThread } from "../reader/ReadThread.ts"
+import type { Method, MethodGroup } from "../method/methodTable.ts"
 import { activityMethods } from "./activityMethods.ts"
 import { alertMailMethods } from "./alertMailMethod.ts"
 import { blockMethods } from "./blockMethods.ts"
@@ -75,7 +51,7 @@ import { webhookMethods } from "./webhookMethods.ts"
 /** Refuses methods that need all coins with -10 while a window of the last blocks answers. */
 export const coinsOfWholeChain = (
   methods: ReadonlyArray<Method>
-): Effect.Effect<ReadonlyArray<Method>, never, NameAnswers | SyncReporter> =>
+): MethodGroup<NameAnswers | SyncReporter> =>
   Effect.gen(function*() {
     const { fromWindow } = yield* NameAnswers
     const { refuse } = nameProofs(yield* SyncReporter)
@@ -97,37 +73,7 @@ const controlMethods = Effect.flatMap(
   })
 )
 
-export const allMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  | AlertMail
-  | ChainServices
-  | DataHealth
-  | ExpiringNames
-  | MockTime
-  | Scheduler
-  | LightPart
-  | NameAnswers
-  | NameDb
-  | TxIndex
-  | Indexes
-  | SyncReporter
-  | SyncStatus
-  | DataHealth
-  | Mempool
-  | FeeEstimator
-  | Miner
-  | PeerManager
-  | Lifecycle
-  | AnswerOptions
-  | DeskLinks
-  | Publishers
-  | ReadThread
-  | Wallets
-  | Warnings
-  | Webhooks
-  | WatchList
-> = Effect.flatMap(
+export const allMethods = Effect.flatMap(
   Effect.all([
     controlMethods,
     deskMethods,

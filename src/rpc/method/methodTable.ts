@@ -61,6 +61,9 @@ export interface Method extends Contract {
 
 export type GivenParams = ReadonlyArray<Json> | JsonObject
 
+/** The methods of a subject, made with the services that they use. */
+export type Methods<Services = never> = Effect.Effect<ReadonlyArray<Method>, never, Services>
+
 export type MethodTable = ReadonlyMap<string, Method>
 
 /** Dies if two methods have the same name, as one of them could not be called. */

@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import { AlertMail } from "../../alerts/mail/AlertMail.ts"
 import { TESTALERTMAIL } from "../contract/control/alertMail.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** Only in svcd (docs/alerts.md). */
 
-export const alertMailMethods: Effect.Effect<ReadonlyArray<Method>, never, AlertMail> = Effect.map(
+export const alertMailMethods: Methods<AlertMail> = Effect.map(
   AlertMail,
   ({ test }) => [
     method(TESTALERTMAIL, () =>

@@ -5,7 +5,7 @@ import { SyncReporter } from "../../light/SyncReporter.ts"
 import { NamesIncomplete } from "../../names/errors.ts"
 import { version } from "../../version.ts"
 import { LogControl } from "../LogControl.ts"
-import type { Method, MethodGroup } from "../method/methodTable.ts"
+import type { Method, Methods } from "../method/methodTable.ts"
 import { activityMethods } from "./activityMethods.ts"
 import { alertMailMethods } from "./alertMailMethod.ts"
 import { blockMethods } from "./blockMethods.ts"
@@ -51,7 +51,7 @@ import { webhookMethods } from "./webhookMethods.ts"
 /** Refuses methods that need all coins with -10 while a window of the last blocks answers. */
 export const coinsOfWholeChain = (
   methods: ReadonlyArray<Method>
-): MethodGroup<NameAnswers | SyncReporter> =>
+): Methods<NameAnswers | SyncReporter> =>
   Effect.gen(function*() {
     const { fromWindow } = yield* NameAnswers
     const { refuse } = nameProofs(yield* SyncReporter)

@@ -12,7 +12,7 @@ import { chainId } from "../../protocol/header.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { type CANDIDATE, CREATEAUXBLOCK, NOT_CONNECTED, SUBMITAUXBLOCK } from "../contract/mining/aux.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { compactBits, wide } from "./chainMethods.ts"
@@ -94,11 +94,7 @@ export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerMana
   }
 )
 
-export const auxMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | Miner | PeerManager | SyncStatus
-> = Effect.gen(function*() {
+export const auxMethods: Methods<Chain | Miner | PeerManager | SyncStatus> = Effect.gen(function*() {
   const { params: { network, powLimit } } = yield* Chain
   const mining = yield* auxMining
 

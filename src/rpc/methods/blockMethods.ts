@@ -12,7 +12,7 @@ import { AnswerOptions } from "../AnswerOptions.ts"
 import { GETBLOCK, GETBLOCKHEADER } from "../contract/chain/block.ts"
 import { LongText } from "../json/LongText.ts"
 import { method } from "../method/method.ts"
-import type { CallContext, Method } from "../method/methodTable.ts"
+import type { CallContext, Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { BlockJob, StoredBlock } from "../reader/readMessage.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
@@ -69,62 +69,60 @@ const LARGE_BLOCK_WITH_TXIDS = 100_000
 
 type ShownBlock = Schema.Schema.Type<typeof BLOCK_WITH_TXIDS> | Schema.Schema.Type<typeof BLOCK_WITH_COINS>
 
-export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | AnswerOptions | ReadThread> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const options = yield* AnswerOptions
-    const reader = yield* ReadThread
-    const context = { network: chain.params.network, ...options }
+export const blockMethods: Methods<Chain | AnswerOptions | ReadThread> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const options = yield* AnswerOptions
+  const reader = yield* ReadThread
+  const context = { network: chain.params.network, ...options }
 
-    const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
-      Effect.mapError(chain.header(blockhash), blockError)
+  const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
+    Effect.mapError(chain.header(blockhash), blockError)
 
-    /** `undefined` if the block is small or the thread does not answer. */
-    const largeBlock = (
-      { header: _, ...place }: HeaderInfo,
-      verbosity: BlockVerbosity,
-      { room }: CallContext
-    ): Effect.Effect<LongText<ShownBlock> | undefined, RpcError> =>
-      Effect.gen(function*() {
-        const bytes = yield* Effect.mapError(chain.blockBytes(place.hash), missingBlock)
-        if (bytes.length < (verbosity === 1 ? LARGE_BLOCK_WITH_TXIDS : LARGE_BLOCK)) return undefined
-        const undo = verbosity === 1 ? undefined : yield* Effect.mapError(chain.undoBytes(place.hash), missingUndo)
-        const { nameEncoding, valueEncoding } = options
-        const shown = { nameEncoding, valueEncoding, network: chain.params.network.name, room }
-        // A copy, because the bytes may be part of a larger message that would go to the thread, too.
-        const job: BlockJob = { type: "block", block: new Uint8Array(bytes), undo, place, verbosity, shown }
-        return new LongText<ShownBlock>((yield* reader.read(job)).pieces)
-      }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
+  /** `undefined` if the block is small or the thread does not answer. */
+  const largeBlock = (
+    { header: _, ...place }: HeaderInfo,
+    verbosity: BlockVerbosity,
+    { room }: CallContext
+  ): Effect.Effect<LongText<ShownBlock> | undefined, RpcError> =>
+    Effect.gen(function*() {
+      const bytes = yield* Effect.mapError(chain.blockBytes(place.hash), missingBlock)
+      if (bytes.length < (verbosity === 1 ? LARGE_BLOCK_WITH_TXIDS : LARGE_BLOCK)) return undefined
+      const undo = verbosity === 1 ? undefined : yield* Effect.mapError(chain.undoBytes(place.hash), missingUndo)
+      const { nameEncoding, valueEncoding } = options
+      const shown = { nameEncoding, valueEncoding, network: chain.params.network.name, room }
+      // A copy, because the bytes may be part of a larger message that would go to the thread, too.
+      const job: BlockJob = { type: "block", block: new Uint8Array(bytes), undo, place, verbosity, shown }
+      return new LongText<ShownBlock>((yield* reader.read(job)).pieces)
+    }).pipe(Effect.catchTag("NotRead", () => Effect.succeed(undefined)))
 
-    const getblock = method(GETBLOCK, ({ blockhash, verbosity: given }, call) =>
-      Effect.gen(function*() {
-        const info = yield* find(blockhash)
-        if (given <= 0) return toHex(yield* Effect.mapError(chain.blockBytes(blockhash), missingBlock))
-        const verbosity = given === 1 || given === 2 ? given : 3
-        const text = yield* largeBlock(info, verbosity, call)
-        if (text !== undefined) return text
-        const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
-        const spent = verbosity === 1 ? undefined : yield* spentByBlock(chain, block, info.height)
-        return blockJson(context, { block, info }, { verbosity, spent })
-      }))
+  const getblock = method(GETBLOCK, ({ blockhash, verbosity: given }, call) =>
+    Effect.gen(function*() {
+      const info = yield* find(blockhash)
+      if (given <= 0) return toHex(yield* Effect.mapError(chain.blockBytes(blockhash), missingBlock))
+      const verbosity = given === 1 || given === 2 ? given : 3
+      const text = yield* largeBlock(info, verbosity, call)
+      if (text !== undefined) return text
+      const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
+      const spent = verbosity === 1 ? undefined : yield* spentByBlock(chain, block, info.height)
+      return blockJson(context, { block, info }, { verbosity, spent })
+    }))
 
-    const getblockheader = method(GETBLOCKHEADER, ({ blockhash, verbose }) =>
-      Effect.gen(function*() {
-        const info = yield* find(blockhash)
-        // The blocks store the proofs, the tree does not.
-        const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // Objects omit a proof that is not received yet or pruned. A serialization without it would be invalid. A lost
-        // proof is an error in both.
-        const { find: idOf, isPruned, wasConnected } = chain.tree
-        const id = idOf(blockhash)
-        const known = !verbose || (wasConnected(id) && !isPruned(id))
-          ? stored
-          : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
-        const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
-        if (verbose) return blockHeaderJson(context, info, block?.auxpow)
-        return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
-      }))
+  const getblockheader = method(GETBLOCKHEADER, ({ blockhash, verbose }) =>
+    Effect.gen(function*() {
+      const info = yield* find(blockhash)
+      // The blocks store the proofs, the tree does not.
+      const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
+      // Objects omit a proof that is not received yet or pruned. A serialization without it would be invalid. A lost
+      // proof is an error in both.
+      const { find: idOf, isPruned, wasConnected } = chain.tree
+      const id = idOf(blockhash)
+      const known = !verbose || (wasConnected(id) && !isPruned(id))
+        ? stored
+        : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
+      const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
+      if (verbose) return blockHeaderJson(context, info, block?.auxpow)
+      return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
+    }))
 
-    return [getblock, getblockheader]
-  }
-)
+  return [getblock, getblockheader]
+})

@@ -27,7 +27,7 @@ import {
   SUBMITBLOCK
 } from "../contract/chain/chain.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Method, Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { pruneFacts } from "./checkMethods.ts"
 import { blockError, storageError } from "./errors.ts"
@@ -197,9 +197,7 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   return [submitblock, preciousblock, invalidateblock, reconsiderblock]
 }
 
-export const chainMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const chainMethods: Methods<
   Chain | ChainSink | ChainControl | SyncReporter | SyncStatus | Warnings
 > = Effect.gen(function*() {
   const services: Services = {

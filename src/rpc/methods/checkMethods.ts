@@ -7,44 +7,42 @@ import { DataHealth } from "../../storage/DataHealth.ts"
 import { PRUNEBLOCKCHAIN } from "../contract/chain/chain.ts"
 import { GETCHECKINFO, VERIFYCHAIN } from "../contract/chain/check.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
 const LAST_LEVEL = 4
 
-export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainControl | DataHealth> = Effect.gen(
-  function*() {
-    const { tree } = yield* Chain
-    const control = yield* ChainControl
-    const health = yield* DataHealth
+export const checkMethods: Methods<Chain | ChainControl | DataHealth> = Effect.gen(function*() {
+  const { tree } = yield* Chain
+  const control = yield* ChainControl
+  const health = yield* DataHealth
 
-    const verifychain = method(
-      VERIFYCHAIN,
-      ({ checklevel, nblocks }) =>
-        control.verify({ level: Math.max(0, Math.min(checklevel, LAST_LEVEL)), blocks: Math.max(0, nblocks) }).pipe(
-          Effect.map(({ damaged }) => damaged === 0),
-          Effect.catchTag("StorageCorrupted", (damage) => Effect.as(Effect.logError(damage.message), false)),
-          Effect.mapError(storageError)
-        )
-    )
+  const verifychain = method(
+    VERIFYCHAIN,
+    ({ checklevel, nblocks }) =>
+      control.verify({ level: Math.max(0, Math.min(checklevel, LAST_LEVEL)), blocks: Math.max(0, nblocks) }).pipe(
+        Effect.map(({ damaged }) => damaged === 0),
+        Effect.catchTag("StorageCorrupted", (damage) => Effect.as(Effect.logError(damage.message), false)),
+        Effect.mapError(storageError)
+      )
+  )
 
-    const getcheckinfo = method(GETCHECKINFO, () =>
-      Effect.gen(function*() {
-        const parts = (yield* health.progress).map(({ checked, damaged, passes, total, unit, what }) =>
-          [what, { unit, checked, total, passes, damaged }] as const
-        )
-        return {
-          parts: Object.fromEntries(parts),
-          missing_blocks: tree.losses.count,
-          doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason })),
-          notices: (yield* health.notices).map(({ reason, what }) => ({ what, reason }))
-        }
-      }))
+  const getcheckinfo = method(GETCHECKINFO, () =>
+    Effect.gen(function*() {
+      const parts = (yield* health.progress).map(({ checked, damaged, passes, total, unit, what }) =>
+        [what, { unit, checked, total, passes, damaged }] as const
+      )
+      return {
+        parts: Object.fromEntries(parts),
+        missing_blocks: tree.losses.count,
+        doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason })),
+        notices: (yield* health.notices).map(({ reason, what }) => ({ what, reason }))
+      }
+    }))
 
-    return [verifychain, getcheckinfo]
-  }
-)
+  return [verifychain, getcheckinfo]
+})
 
 /** reference/rpc.md 3.2. */
 
@@ -70,7 +68,7 @@ const heightOfTime = ({ tree }: typeof Chain.Service, time: number): Height | un
   return undefined
 }
 
-export const pruneMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainControl> = Effect.gen(function*() {
+export const pruneMethods: Methods<Chain | ChainControl> = Effect.gen(function*() {
   const chain = yield* Chain
   const { pruning } = yield* ChainControl
 

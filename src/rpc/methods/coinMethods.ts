@@ -15,7 +15,7 @@ import { GETTXOUT, GETTXOUTSETINFO } from "../contract/chain/coin.ts"
 import { readHashOrHeight } from "../contract/chain/hashOrHeight.ts"
 import type { Json } from "../json/json.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { coinJson, coinStatsJson, indexedCoinStatsJson } from "../shapes/coins.ts"
@@ -42,9 +42,7 @@ const indexed = (index: CoinStatsIndex, block: HeaderInfo, withHash: boolean) =>
     return indexedCoinStatsJson({ after, before }, { height, hash, withHash })
   })
 
-export const coinMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const coinMethods: Methods<
   Chain | ChainCoins | ChainControl | Indexes | Mempool | AnswerOptions | ReadThread
 > = Effect.gen(function*() {
   const chain = yield* Chain

@@ -20,7 +20,7 @@ import { LongText } from "../json/LongText.ts"
 import { Lifecycle } from "../Lifecycle.ts"
 import { conversions, helpIndex, methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
-import type { Method, MethodTable } from "../method/methodTable.ts"
+import type { Method, Methods, MethodTable } from "../method/methodTable.ts"
 import { openRpc } from "../method/openRpc.ts"
 import type { Decoded } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
@@ -120,7 +120,7 @@ const echojson = method(ECHOJSON, given)
 const echoipc = method(ECHOIPC, ({ arg }) => Effect.succeed(arg))
 
 /** `uptime` counts from this call. */
-export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Method>, never, Lifecycle> =>
+export const make = (options: ControlOptions): Methods<Lifecycle> =>
   Effect.gen(function*() {
     const lifecycle = yield* Lifecycle
     const started = yield* Clock.currentTimeNanos

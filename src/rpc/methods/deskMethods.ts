@@ -2,12 +2,12 @@ import * as Effect from "effect/Effect"
 import { CREATEDESKLINK, DESK_OFF } from "../contract/control/desk.ts"
 import { DeskLinks, LINK_MS } from "../DeskLinks.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** Only in svcd (docs/desk.md). */
 
-export const deskMethods: Effect.Effect<ReadonlyArray<Method>, never, DeskLinks> = Effect.map(
+export const deskMethods: Methods<DeskLinks> = Effect.map(
   DeskLinks,
   ({ behindProxy, book }) => [
     method(CREATEDESKLINK, (_, { user, wallet }) =>

@@ -8,7 +8,7 @@ import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
 import type { StorageUnavailable } from "../../storage/errors.ts"
 import { LISTDNSKEYS, ROLLDNSKEY } from "../contract/control/dnskey.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
@@ -34,7 +34,7 @@ const keysJson = { onFailure: keyError, onSuccess: (keys: ReadonlyArray<PhasedKe
 const OFF = { list: new DnssecOff(), roll: new DnssecOff() }
 
 /** A node without a DNS server has no keys either. */
-export const dnskeyMethods: Effect.Effect<ReadonlyArray<Method>> = Effect.map(
+export const dnskeyMethods: Methods = Effect.map(
   Effect.serviceOption(ZoneKeys),
   (keys) => {
     const { list, roll } = Option.getOrElse(keys, () => OFF)

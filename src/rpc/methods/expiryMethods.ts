@@ -15,7 +15,7 @@ import { AnswerOptions } from "../AnswerOptions.ts"
 import { MOST_NAMES, NAME_EXPIRING, NAME_WATCH, type WATCHED_NAME } from "../contract/names/expiry.ts"
 import { MOST_FOUND, NEEDS_ALL } from "../contract/names/find.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { nameOutputJson, nameTextJson, outlookJson } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
@@ -150,8 +150,6 @@ const name_watch = Effect.gen(function*() {
     ))
 })
 
-export const expiryMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const expiryMethods: Methods<
   Chain | ExpiringNames | Mempool | NameAnswers | NameDb | AnswerOptions | WatchList
 > = Effect.all([name_expiring, name_watch])

@@ -17,13 +17,13 @@ import {
 } from "../contract/mempool/fee.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { rawEstimateJson } from "../shapes/relay.ts"
 
 /** reference/rpc.md 3.8, 3.10. */
 
-export const feeMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool | FeeEstimator> = Effect.gen(function*() {
+export const feeMethods: Methods<Mempool | FeeEstimator> = Effect.gen(function*() {
   const pool = yield* Mempool
   const estimator = yield* FeeEstimator
 

@@ -19,7 +19,7 @@ import {
 } from "../contract/mempool/mempool.ts"
 import { lazily, LazyMap } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
@@ -44,7 +44,7 @@ const entriesOf = (pool: Pool, entries: Iterable<PoolEntry>) =>
 const listOf = (pool: Pool, entries: Iterable<PoolEntry>, verbose: boolean) =>
   verbose ? entriesOf(pool, entries) : txidsOf(entries)
 
-export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
+export const mempoolMethods: Methods<Mempool> = Effect.map(Mempool, (pool) => {
   const getmempoolinfo = method(GETMEMPOOLINFO, () => Effect.sync(() => mempoolInfoJson(pool.info(), pool.policy)))
 
   const getrawmempool = method(GETRAWMEMPOOL, ({ mempool_sequence, verbose }) =>
@@ -108,27 +108,25 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
 /** reference/rpc.md 3.6. */
 
-export const mempoolFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool | SyncStatus> = Effect.gen(
-  function*() {
-    const pool = yield* Mempool
-    const status = yield* SyncStatus
+export const mempoolFileMethods: Methods<Mempool | SyncStatus> = Effect.gen(function*() {
+  const pool = yield* Mempool
+  const status = yield* SyncStatus
 
-    const importmempool = method(IMPORTMEMPOOL, ({ filepath, options }) =>
-      Effect.gen(function*() {
-        if (yield* status.initialDownload) {
-          return yield* new RpcError({ code: RPC_CODE.initialDownload, message: DOWNLOADING })
-        }
-        yield* pool.importFrom(filepath, {
-          useCurrentTime: options.use_current_time,
-          applyDeltas: options.apply_fee_delta_priority,
-          applyUnbroadcast: options.apply_unbroadcast_set
-        }).pipe(
-          Effect.tapError(({ message }) => Effect.logError("a mempool file cannot be imported", { reason: message })),
-          Effect.mapError(() => RpcError.misc(UNUSABLE))
-        )
-        return {}
-      }))
+  const importmempool = method(IMPORTMEMPOOL, ({ filepath, options }) =>
+    Effect.gen(function*() {
+      if (yield* status.initialDownload) {
+        return yield* new RpcError({ code: RPC_CODE.initialDownload, message: DOWNLOADING })
+      }
+      yield* pool.importFrom(filepath, {
+        useCurrentTime: options.use_current_time,
+        applyDeltas: options.apply_fee_delta_priority,
+        applyUnbroadcast: options.apply_unbroadcast_set
+      }).pipe(
+        Effect.tapError(({ message }) => Effect.logError("a mempool file cannot be imported", { reason: message })),
+        Effect.mapError(() => RpcError.misc(UNUSABLE))
+      )
+      return {}
+    }))
 
-    return [importmempool]
-  }
-)
+  return [importmempool]
+})

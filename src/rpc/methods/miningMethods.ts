@@ -15,7 +15,7 @@ import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { DEFAULT_LOOKUP, GETMININGINFO, GETNETWORKHASHPS, SUBMITHEADER } from "../contract/mining/mining.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { auxMethods } from "./auxMethods.ts"
 import { blockTemplateMethod } from "./blockTemplateMethod.ts"
@@ -61,74 +61,65 @@ const decodeHeader = (hex: string): Effect.Effect<BlockHeader, RpcError> =>
     }
   })
 
-const infoMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | ChainSink | Mempool | Miner | Warnings
-> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const sink = yield* ChainSink
-    const mempool = yield* Mempool
-    const miner = yield* Miner
-    const warnings = yield* Warnings
-    const { params: { network, powLimit, retargetInterval }, tree } = chain
+const infoMethods: Methods<Chain | ChainSink | Mempool | Miner | Warnings> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const sink = yield* ChainSink
+  const mempool = yield* Mempool
+  const miner = yield* Miner
+  const warnings = yield* Warnings
+  const { params: { network, powLimit, retargetInterval }, tree } = chain
 
-    const targetJson = (bits: number) => ({
-      bits: compactBits(bits),
-      difficulty: difficultyOf(bits),
-      target: wide(targetOf(bits, powLimit) ?? 0n)
-    })
+  const targetJson = (bits: number) => ({
+    bits: compactBits(bits),
+    difficulty: difficultyOf(bits),
+    target: wide(targetOf(bits, powLimit) ?? 0n)
+  })
 
-    const getmininginfo = method(GETMININGINFO, () =>
-      Effect.gen(function*() {
-        const { header, height } = yield* chain.tip
-        const next = yield* miner.outline
-        const last = miner.last()
-        return {
-          blocks: height,
-          ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
-          ...targetJson(header.bits),
-          networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
-          pooledtx: mempool.info().size,
-          blockmintxfee: new Amount(miner.limits.minFeeRate),
-          chain: network.chainName,
-          next: { height: next.height, ...targetJson(next.bits) },
-          warnings: yield* warnings.current
-        }
-      }))
+  const getmininginfo = method(GETMININGINFO, () =>
+    Effect.gen(function*() {
+      const { header, height } = yield* chain.tip
+      const next = yield* miner.outline
+      const last = miner.last()
+      return {
+        blocks: height,
+        ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
+        ...targetJson(header.bits),
+        networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
+        pooledtx: mempool.info().size,
+        blockmintxfee: new Amount(miner.limits.minFeeRate),
+        chain: network.chainName,
+        next: { height: next.height, ...targetJson(next.bits) },
+        warnings: yield* warnings.current
+      }
+    }))
 
-    const getnetworkhashps = method(GETNETWORKHASHPS, ({ height, nblocks }) =>
-      Effect.suspend(() => {
-        if (nblocks < -1 || nblocks === 0) {
-          return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
-        }
-        const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
-        return last === NO_HEADER
-          ? RpcError.invalidParameter("Block does not exist at specified height")
-          : Effect.succeed(networkHashRate(tree, last, { lookup: nblocks, interval: retargetInterval }))
-      }))
+  const getnetworkhashps = method(GETNETWORKHASHPS, ({ height, nblocks }) =>
+    Effect.suspend(() => {
+      if (nblocks < -1 || nblocks === 0) {
+        return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
+      }
+      const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
+      return last === NO_HEADER
+        ? RpcError.invalidParameter("Block does not exist at specified height")
+        : Effect.succeed(networkHashRate(tree, last, { lookup: nblocks, interval: retargetInterval }))
+    }))
 
-    const submitheader = method(SUBMITHEADER, ({ hexdata }) =>
-      Effect.gen(function*() {
-        const header = yield* decodeHeader(hexdata)
-        const { prevHash } = header.header
-        if (tree.find(prevHash) === NO_HEADER) {
-          return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
-        }
-        const { reject } = yield* sink.acceptHeaders([header])
-        return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
-      }))
+  const submitheader = method(SUBMITHEADER, ({ hexdata }) =>
+    Effect.gen(function*() {
+      const header = yield* decodeHeader(hexdata)
+      const { prevHash } = header.header
+      if (tree.find(prevHash) === NO_HEADER) {
+        return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
+      }
+      const { reject } = yield* sink.acceptHeaders([header])
+      return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
+    }))
 
-    return [getmininginfo, getnetworkhashps, submitheader]
-  }
-)
+  return [getmininginfo, getnetworkhashps, submitheader]
+})
 
-export const miningMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus | Warnings
-> = Effect.map(
-  Effect.all([infoMethods, auxMethods, generateMethods, blockTemplateMethod]),
-  ([info, aux, generate, template]) => [...info, ...aux, ...generate, template]
-)
+export const miningMethods: Methods<Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus | Warnings> = Effect
+  .map(
+    Effect.all([infoMethods, auxMethods, generateMethods, blockTemplateMethod]),
+    ([info, aux, generate, template]) => [...info, ...aux, ...generate, template]
+  )

@@ -17,7 +17,7 @@ import type { AnswerOptions } from "../AnswerOptions.ts"
 import { incompleteHistory, NAME_CHECKDB, NAME_HISTORY, NAME_SCAN, NAME_SHOW } from "../contract/names/name.ts"
 import { itemsOf } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Method, Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { decodeGiven, shownName } from "./nameEncodings.ts"
@@ -169,9 +169,7 @@ const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof 
     ).pipe(Effect.catchAll(refuse)))
 }
 
-export const nameMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const nameMethods: Methods<
   | Chain
   | ChainCoins
   | NameAnswers

@@ -10,7 +10,7 @@ import { AnswerOptions } from "../AnswerOptions.ts"
 import { GETNETWORKINFO, GETZMQNOTIFICATIONS } from "../contract/network/network.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Method, Methods } from "../method/methodTable.ts"
 import { hex64, PEER_NETWORKS, serviceNames, wireNetwork } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
@@ -69,32 +69,29 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
   return [getnetworkinfo]
 }
 
-export const networkMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | ChainControl | AnswerOptions | PeerManager | Mempool | Warnings
-> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const { pruning } = yield* ChainControl
-    const peers = yield* PeerManager
-    const mempool = yield* Mempool
-    const warnings = yield* Warnings
-    const { banTime } = yield* AnswerOptions
-    return [
-      ...connectionMethods(peers),
-      ...addedMethods(peers, chain.params.network.name === "regtest"),
-      ...banMethods(peers, banTime),
-      ...knownAddressMethods(peers),
-      ...summaryMethods({ peers, mempool, warnings }),
-      ...peerTestMethods(peers),
-      ...peerBlockMethods({ peers, tree: chain.tree, prunes: pruning.options !== undefined })
-    ]
-  }
-)
+export const networkMethods: Methods<Chain | ChainControl | AnswerOptions | PeerManager | Mempool | Warnings> = Effect
+  .gen(
+    function*() {
+      const chain = yield* Chain
+      const { pruning } = yield* ChainControl
+      const peers = yield* PeerManager
+      const mempool = yield* Mempool
+      const warnings = yield* Warnings
+      const { banTime } = yield* AnswerOptions
+      return [
+        ...connectionMethods(peers),
+        ...addedMethods(peers, chain.params.network.name === "regtest"),
+        ...banMethods(peers, banTime),
+        ...knownAddressMethods(peers),
+        ...summaryMethods({ peers, mempool, warnings }),
+        ...peerTestMethods(peers),
+        ...peerBlockMethods({ peers, tree: chain.tree, prunes: pruning.options !== undefined })
+      ]
+    }
+  )
 
 /** Source: upstream `zmq/zmqrpc.cpp` (reference/rpc.md 3.8). */
-export const zmqMethods: Effect.Effect<ReadonlyArray<Method>, never, Publishers> = Effect.map(
+export const zmqMethods: Methods<Publishers> = Effect.map(
   Publishers,
   ({ active }) => [
     method(

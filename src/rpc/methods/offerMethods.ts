@@ -16,7 +16,7 @@ import {
 } from "../contract/mempool/offer.ts"
 import { eachInTurns, inTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { trialJson } from "../shapes/relay.ts"
 import { rejectionError, storageError } from "./errors.ts"
@@ -25,7 +25,7 @@ import { decodePsbtParam } from "./psbtMethods.ts"
 
 /** reference/rpc.md 3.4. */
 
-export const offerMethods: Effect.Effect<ReadonlyArray<Method>, never, ChainCoins | Mempool> = Effect.gen(function*() {
+export const offerMethods: Methods<ChainCoins | Mempool> = Effect.gen(function*() {
   const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
 

@@ -10,7 +10,7 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import { BURN_EXCEEDED, DISALLOWED, NO_INPUTS, PACKAGE_COUNT, SUBMITPACKAGE } from "../contract/mempool/offer.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { packageJson } from "../shapes/package.ts"
@@ -18,7 +18,7 @@ import { storageError } from "./errors.ts"
 
 /** reference/rpc.md 3.4. */
 
-export const packageMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.gen(function*() {
+export const packageMethods: Methods<Mempool> = Effect.gen(function*() {
   const pool = yield* Mempool
 
   const submitpackage = method(

@@ -15,7 +15,7 @@ import { AnswerOptions } from "../AnswerOptions.ts"
 import { NAME_PROOF_METHOD, VERIFYNAMEPROOF } from "../contract/names/proof.ts"
 import { encodeJson } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { contextFor, decodeGiven } from "./nameEncodings.ts"
 import { nameProofs } from "./nameProof.ts"
@@ -38,9 +38,7 @@ const verifyInTurns = (
     return outcome
   })
 
-export const portableProofMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const portableProofMethods: Methods<
   Chain | NameDb | NameAnswers | LightPart | AnswerOptions | SyncReporter
 > = Effect.gen(function*() {
   const { params: { network } } = yield* Chain

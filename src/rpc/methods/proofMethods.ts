@@ -22,7 +22,7 @@ import {
   VERIFYTXOUTPROOF
 } from "../contract/chain/proof.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { blockError, storageError } from "./errors.ts"
@@ -49,70 +49,68 @@ export const decodeProof = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> 
     }
   })
 
-export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins | TxIndex> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const coins = yield* ChainCoins
-    const index = yield* TxIndex
+export const proofMethods: Methods<Chain | ChainCoins | TxIndex> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const coins = yield* ChainCoins
+  const index = yield* TxIndex
 
-    /** The height of the first transaction with an unspent output, or of the first one in the index. */
-    const heightOf = (txids: ReadonlyArray<Bytes>): Effect.Effect<number | undefined, RpcError> =>
-      Effect.gen(function*() {
-        const sorted = txids.toSorted(compare)
-        for (const txid of sorted) {
-          const coin = yield* coins.coinOf(txid)
-          if (coin !== undefined) return coin.height
-        }
-        const [first] = sorted
-        return first === undefined ? undefined : yield* index.heightOf(first)
-      }).pipe(Effect.mapError(storageError))
+  /** The height of the first transaction with an unspent output, or of the first one in the index. */
+  const heightOf = (txids: ReadonlyArray<Bytes>): Effect.Effect<number | undefined, RpcError> =>
+    Effect.gen(function*() {
+      const sorted = txids.toSorted(compare)
+      for (const txid of sorted) {
+        const coin = yield* coins.coinOf(txid)
+        if (coin !== undefined) return coin.height
+      }
+      const [first] = sorted
+      return first === undefined ? undefined : yield* index.heightOf(first)
+    }).pipe(Effect.mapError(storageError))
 
-    const blockWith = (txids: ReadonlyArray<Bytes>): Effect.Effect<HeaderInfo, RpcError> =>
-      Effect.gen(function*() {
-        const height = yield* heightOf(txids)
-        // As in the reference node, the index does not lead to the genesis block.
-        const info = height === undefined || height === 0 ? undefined : yield* chain.headerAt(height)
-        return info ?? (yield* RpcError.invalidAddressOrKey(NOT_IN_BLOCK))
-      })
+  const blockWith = (txids: ReadonlyArray<Bytes>): Effect.Effect<HeaderInfo, RpcError> =>
+    Effect.gen(function*() {
+      const height = yield* heightOf(txids)
+      // As in the reference node, the index does not lead to the genesis block.
+      const info = height === undefined || height === 0 ? undefined : yield* chain.headerAt(height)
+      return info ?? (yield* RpcError.invalidAddressOrKey(NOT_IN_BLOCK))
+    })
 
-    const gettxoutproof = method(GETTXOUTPROOF, ({ blockhash, txids }) =>
-      Effect.gen(function*() {
-        if (txids.length === 0) return yield* RpcError.invalidParameter("Parameter 'txids' cannot be empty")
-        const twice = repeated(txids)
-        if (twice !== undefined) {
-          return yield* RpcError.invalidParameter(`Invalid parameter, duplicated txid: ${displayHash(twice)}`)
-        }
-        const { hash } = yield* blockhash === undefined
-          ? blockWith(txids)
-          : Effect.mapError(chain.header(blockhash), blockError)
-        const block = yield* Effect.mapError(chain.block(hash), (failure) =>
-          failure._tag === "StorageCorrupted"
-            ? RpcError.internal("Can't read block from disk")
-            : missingBlock(failure))
-        const wanted = new Set(txids.map(txidKey))
-        const isProven = (position: number) => {
-          const transaction = block.transactions[position]
-          return transaction !== undefined && wanted.has(transaction.txidKey)
-        }
-        const { length } = block.transactions.filter((_, position) => isProven(position))
-        if (length !== wanted.size) return yield* RpcError.invalidAddressOrKey(PROOF_NOT_FOUND)
-        const tree = partialTree(block.transactions.map(({ txid }) => txid), isProven)
-        return toHex(encodeMerkleProof({ head: block, tree }))
-      }))
+  const gettxoutproof = method(GETTXOUTPROOF, ({ blockhash, txids }) =>
+    Effect.gen(function*() {
+      if (txids.length === 0) return yield* RpcError.invalidParameter("Parameter 'txids' cannot be empty")
+      const twice = repeated(txids)
+      if (twice !== undefined) {
+        return yield* RpcError.invalidParameter(`Invalid parameter, duplicated txid: ${displayHash(twice)}`)
+      }
+      const { hash } = yield* blockhash === undefined
+        ? blockWith(txids)
+        : Effect.mapError(chain.header(blockhash), blockError)
+      const block = yield* Effect.mapError(chain.block(hash), (failure) =>
+        failure._tag === "StorageCorrupted"
+          ? RpcError.internal("Can't read block from disk")
+          : missingBlock(failure))
+      const wanted = new Set(txids.map(txidKey))
+      const isProven = (position: number) => {
+        const transaction = block.transactions[position]
+        return transaction !== undefined && wanted.has(transaction.txidKey)
+      }
+      const { length } = block.transactions.filter((_, position) => isProven(position))
+      if (length !== wanted.size) return yield* RpcError.invalidAddressOrKey(PROOF_NOT_FOUND)
+      const tree = partialTree(block.transactions.map(({ txid }) => txid), isProven)
+      return toHex(encodeMerkleProof({ head: block, tree }))
+    }))
 
-    const verifytxoutproof = method(VERIFYTXOUTPROOF, ({ proof }) =>
-      Effect.gen(function*() {
-        const { head, tree } = yield* decodeProof(proof)
-        const proven = provenBy(tree)
-        if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
-        const info = yield* Effect.mapError(chain.header(head.header.hash), () =>
-          RpcError.invalidAddressOrKey(NOT_IN_CHAIN))
-        if (info.confirmations < 1 || info.transactions === 0) {
-          return yield* RpcError.invalidAddressOrKey(NOT_IN_CHAIN)
-        }
-        return info.transactions === tree.transactions ? proven.txids.map(displayHash) : []
-      }))
+  const verifytxoutproof = method(VERIFYTXOUTPROOF, ({ proof }) =>
+    Effect.gen(function*() {
+      const { head, tree } = yield* decodeProof(proof)
+      const proven = provenBy(tree)
+      if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
+      const info = yield* Effect.mapError(chain.header(head.header.hash), () =>
+        RpcError.invalidAddressOrKey(NOT_IN_CHAIN))
+      if (info.confirmations < 1 || info.transactions === 0) {
+        return yield* RpcError.invalidAddressOrKey(NOT_IN_CHAIN)
+      }
+      return info.transactions === tree.transactions ? proven.txids.map(displayHash) : []
+    }))
 
-    return [gettxoutproof, verifytxoutproof]
-  }
-)
+  return [gettxoutproof, verifytxoutproof]
+})

@@ -23,7 +23,7 @@ import {
 import { Amount, itemsOf } from "../json/encodeJson.ts"
 import { eachInTurns, inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
@@ -132,43 +132,40 @@ const analyzepsbt = method(ANALYZEPSBT, ({ psbt }, { turns }) =>
     }
   }))
 
-export const psbtMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const psbtMethods: Methods<
   Chain | AnswerOptions
-> = Effect
-  .gen(function*() {
-    const chain = yield* Chain
-    const options = yield* AnswerOptions
-    const { network } = chain.params
-    const context = { network, ...options }
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const options = yield* AnswerOptions
+  const { network } = chain.params
+  const context = { network, ...options }
 
-    const createpsbt = method(CREATEPSBT, (request, { turns }) =>
-      Effect.flatMap(
-        readInTurns(turns, constructTransactionSteps(network, request)),
-        (made) => encodedPsbt(psbtOf(made), turns)
-      ))
+  const createpsbt = method(CREATEPSBT, (request, { turns }) =>
+    Effect.flatMap(
+      readInTurns(turns, constructTransactionSteps(network, request)),
+      (made) => encodedPsbt(psbtOf(made), turns)
+    ))
 
-    const decodepsbt = method(
-      DECODEPSBT,
-      ({ psbt }, { turns }) => Effect.map(decodePsbtParam(psbt, turns), (decoded) => psbtJson(context, decoded))
-    )
+  const decodepsbt = method(
+    DECODEPSBT,
+    ({ psbt }, { turns }) => Effect.map(decodePsbtParam(psbt, turns), (decoded) => psbtJson(context, decoded))
+  )
 
-    const namepsbt = method(NAMEPSBT, ({ nameop, psbt, vout }, { turns }) =>
-      Effect.gen(function*() {
-        const decoded = yield* decodePsbtParam(psbt, turns)
-        const { rand, transaction } = yield* withNameOperation(decoded.transaction, { vout, nameop }, options)
-        return { rand, psbt: yield* encodedPsbt(withTransaction(decoded, transaction), turns) }
-      }))
+  const namepsbt = method(NAMEPSBT, ({ nameop, psbt, vout }, { turns }) =>
+    Effect.gen(function*() {
+      const decoded = yield* decodePsbtParam(psbt, turns)
+      const { rand, transaction } = yield* withNameOperation(decoded.transaction, { vout, nameop }, options)
+      return { rand, psbt: yield* encodedPsbt(withTransaction(decoded, transaction), turns) }
+    }))
 
-    return [
-      createpsbt,
-      converttopsbt,
-      decodepsbt,
-      combinepsbt,
-      joinpsbts,
-      finalizepsbt,
-      analyzepsbt,
-      namepsbt
-    ]
-  })
+  return [
+    createpsbt,
+    converttopsbt,
+    decodepsbt,
+    combinepsbt,
+    joinpsbts,
+    finalizepsbt,
+    analyzepsbt,
+    namepsbt
+  ]
+})

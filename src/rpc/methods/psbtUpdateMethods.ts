@@ -15,7 +15,7 @@ import { extractTransaction, type SignedPsbt, signPsbtSteps } from "../../wallet
 import { DESCRIPTORPROCESSPSBT, MISMATCH, UTXOUPDATEPSBT } from "../contract/transactions/psbtUpdate.ts"
 import { inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
@@ -43,88 +43,85 @@ const refuseMismatch = (psbt: Psbt, { statuses }: SignedPsbt): Effect.Effect<voi
   return mismatched ? RpcError.deserialization(MISMATCH) : Effect.void
 }
 
-export const psbtUpdateMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const psbtUpdateMethods: Methods<
   Chain | ChainCoins | Mempool | TxIndex
-> = Effect
-  .gen(function*() {
-    const chain = yield* Chain
-    const chainCoins = yield* ChainCoins
-    const pool = yield* Mempool
-    const index = yield* TxIndex
-    const { network } = chain.params
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
+  const pool = yield* Mempool
+  const index = yield* TxIndex
+  const { network } = chain.params
 
-    /** From the mempool or, with an index, from the chain. */
-    const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
-      Effect.gen(function*() {
-        const waiting = pool.get(txidKey(txid))
-        if (waiting !== undefined) return waiting.transaction
-        const height = yield* index.heightOf(txid)
-        const info = height === undefined ? undefined : yield* chain.headerAt(height)
-        if (info === undefined) return undefined
-        const block = yield* Effect.catchTags(chain.block(info.hash), {
-          BlockNotFound: () => Effect.succeed(undefined),
-          BlockUnavailable: () => Effect.succeed(undefined)
-        })
-        return block?.transactions.find((transaction) => equal(transaction.txid, txid))
-      }).pipe(Effect.mapError(storageError))
-
-    const withUtxo = (
-      input: PsbtInput,
-      prevout: Bytes,
-      { coins, provider }: { readonly coins: ReadonlyMap<OutpointKey, Coin>; readonly provider: SigningProvider }
-    ): Effect.Effect<PsbtInput, RpcError> =>
-      Effect.gen(function*() {
-        if (input.nonWitnessUtxo !== undefined) return input
-        const nonWitnessUtxo = yield* findTransaction(prevoutTxid(prevout))
-        if (nonWitnessUtxo !== undefined) return { ...input, nonWitnessUtxo }
-        const coin = coins.get(outpointKey(prevout))
-        if (coin === undefined || !isSegwit(coin.script, provider)) return input
-        return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
+  /** From the mempool or, with an index, from the chain. */
+  const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
+    Effect.gen(function*() {
+      const waiting = pool.get(txidKey(txid))
+      if (waiting !== undefined) return waiting.transaction
+      const height = yield* index.heightOf(txid)
+      const info = height === undefined ? undefined : yield* chain.headerAt(height)
+      if (info === undefined) return undefined
+      const block = yield* Effect.catchTags(chain.block(info.hash), {
+        BlockNotFound: () => Effect.succeed(undefined),
+        BlockUnavailable: () => Effect.succeed(undefined)
       })
+      return block?.transactions.find((transaction) => equal(transaction.txid, txid))
+    }).pipe(Effect.mapError(storageError))
 
-    /** Adds the spent outputs from the mempool and the chain. */
-    const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
-      Effect.gen(function*() {
-        const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)
-        const inputs: Array<PsbtInput> = []
-        for (const [n, input] of psbt.inputs.entries()) {
-          const prevout = psbt.transaction.inputs[n]?.prevout
-          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, { coins, provider }))
-          if (turns.isOver()) yield* turns.next
-        }
-        return { ...psbt, inputs }
-      })
+  const withUtxo = (
+    input: PsbtInput,
+    prevout: Bytes,
+    { coins, provider }: { readonly coins: ReadonlyMap<OutpointKey, Coin>; readonly provider: SigningProvider }
+  ): Effect.Effect<PsbtInput, RpcError> =>
+    Effect.gen(function*() {
+      if (input.nonWitnessUtxo !== undefined) return input
+      const nonWitnessUtxo = yield* findTransaction(prevoutTxid(prevout))
+      if (nonWitnessUtxo !== undefined) return { ...input, nonWitnessUtxo }
+      const coin = coins.get(outpointKey(prevout))
+      if (coin === undefined || !isSegwit(coin.script, provider)) return input
+      return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
+    })
 
-    const utxoupdatepsbt = method(UTXOUPDATEPSBT, ({ descriptors, psbt }, { turns }) =>
+  /** Adds the spent outputs from the mempool and the chain. */
+  const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
+    Effect.gen(function*() {
+      const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)
+      const inputs: Array<PsbtInput> = []
+      for (const [n, input] of psbt.inputs.entries()) {
+        const prevout = psbt.transaction.inputs[n]?.prevout
+        inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, { coins, provider }))
+        if (turns.isOver()) yield* turns.next
+      }
+      return { ...psbt, inputs }
+    })
+
+  const utxoupdatepsbt = method(UTXOUPDATEPSBT, ({ descriptors, psbt }, { turns }) =>
+    Effect.gen(function*() {
+      const provider = descriptors === undefined
+        ? NO_PROVIDER
+        : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
+      const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
+      const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
+      yield* refuseMismatch(updated, signed)
+      return yield* encodedPsbt(signed.psbt, turns)
+    }))
+
+  const descriptorprocesspsbt = method(
+    DESCRIPTORPROCESSPSBT,
+    ({ bip32derivs, descriptors, finalize, psbt, sighashtype }, { turns }) =>
       Effect.gen(function*() {
-        const provider = descriptors === undefined
-          ? NO_PROVIDER
-          : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
+        const known = yield* readInTurns(turns, descriptorProviderSteps(network, descriptors))
+        const hashType = yield* readHashType(sighashtype)
+        const provider = bip32derivs ? known : { ...known, origin: () => undefined }
         const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
-        const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
+        const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { hashType, finalize }))
         yield* refuseMismatch(updated, signed)
-        return yield* encodedPsbt(signed.psbt, turns)
-      }))
+        const complete = signed.psbt.inputs.every(isFinalInput)
+        const text = yield* encodedPsbt(signed.psbt, turns)
+        return complete
+          ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
+          : { psbt: text, complete }
+      })
+  )
 
-    const descriptorprocesspsbt = method(
-      DESCRIPTORPROCESSPSBT,
-      ({ bip32derivs, descriptors, finalize, psbt, sighashtype }, { turns }) =>
-        Effect.gen(function*() {
-          const known = yield* readInTurns(turns, descriptorProviderSteps(network, descriptors))
-          const hashType = yield* readHashType(sighashtype)
-          const provider = bip32derivs ? known : { ...known, origin: () => undefined }
-          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
-          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { hashType, finalize }))
-          yield* refuseMismatch(updated, signed)
-          const complete = signed.psbt.inputs.every(isFinalInput)
-          const text = yield* encodedPsbt(signed.psbt, turns)
-          return complete
-            ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
-            : { psbt: text, complete }
-        })
-    )
-
-    return [utxoupdatepsbt, descriptorprocesspsbt]
-  })
+  return [utxoupdatepsbt, descriptorprocesspsbt]
+})

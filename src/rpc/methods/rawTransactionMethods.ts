@@ -24,7 +24,7 @@ import {
 } from "../contract/transactions/rawTransaction.ts"
 import { eachInTurns, inTurns, readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { decodeAnyTransaction, decodeWithInputs } from "../shapes/decodeTransaction.ts"
@@ -69,75 +69,72 @@ export const signedJson = (
   })
 }
 
-export const rawTransactionMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const rawTransactionMethods: Methods<
   Chain | ChainCoins | Mempool | AnswerOptions
-> = Effect
-  .gen(function*() {
-    const chain = yield* Chain
-    const chainCoins = yield* ChainCoins
-    const pool = yield* Mempool
-    const options = yield* AnswerOptions
-    const { network } = chain.params
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
+  const pool = yield* Mempool
+  const options = yield* AnswerOptions
+  const { network } = chain.params
 
-    const createrawtransaction = method(
-      CREATERAWTRANSACTION,
-      (request, { turns }) =>
-        Effect.map(readInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
-    )
+  const createrawtransaction = method(
+    CREATERAWTRANSACTION,
+    (request, { turns }) =>
+      Effect.map(readInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
+  )
 
-    const namerawtransaction = method(NAMERAWTRANSACTION, ({ hexstring, nameop, vout }) =>
+  const namerawtransaction = method(NAMERAWTRANSACTION, ({ hexstring, nameop, vout }) =>
+    Effect.gen(function*() {
+      const bytes = fromHex(hexstring)
+      const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+      if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
+      const named = yield* withNameOperation(transaction, { vout, nameop }, options)
+      return { rand: named.rand, hex: toHex(named.transaction.bytes) }
+    }))
+
+  const signrawtransactionwithkey = method(
+    SIGNRAWTRANSACTIONWITHKEY,
+    ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
       Effect.gen(function*() {
-        const bytes = fromHex(hexstring)
-        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
-        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
-        const named = yield* withNameOperation(transaction, { vout, nameop }, options)
-        return { rand: named.rand, hex: toHex(named.transaction.bytes) }
-      }))
-
-    const signrawtransactionwithkey = method(
-      SIGNRAWTRANSACTIONWITHKEY,
-      ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
-        Effect.gen(function*() {
-          const transaction = yield* decodeTransactionParam(hexstring)
-          const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
-          const known = yield* findSpentOutputs({ chainCoins, pool }, transaction, turns)
-          const given = yield* readInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
-          const hashType = yield* readHashType(sighashtype)
-          const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
-            const key = outpointKey(prevout)
-            return given.outputs.get(key) ?? known.get(key)
-          })
-          const provider = yield* inTurns(turns, makeProviderSteps({ keys, scripts: given.scripts }))
-          const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType }))
-          return yield* signedJson(signed, coins)
+        const transaction = yield* decodeTransactionParam(hexstring)
+        const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
+        const known = yield* findSpentOutputs({ chainCoins, pool }, transaction, turns)
+        const given = yield* readInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
+        const hashType = yield* readHashType(sighashtype)
+        const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
+          const key = outpointKey(prevout)
+          return given.outputs.get(key) ?? known.get(key)
         })
-    )
+        const provider = yield* inTurns(turns, makeProviderSteps({ keys, scripts: given.scripts }))
+        const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType }))
+        return yield* signedJson(signed, coins)
+      })
+  )
 
-    const combinerawtransaction = method(COMBINERAWTRANSACTION, ({ txs }, { turns }) =>
-      Effect.gen(function*() {
-        const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
-          const bytes = fromHex(text)
-          const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
-          return transaction === undefined
-            ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
-            : Effect.succeed(transaction)
-        })
-        if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
-        const known = yield* findSpentOutputs({ chainCoins, pool }, first, turns)
-        const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
-        if (coins.length < first.inputs.length) {
-          return yield* RpcError.verifyError("Input not found or already spent")
-        }
-        return toHex((yield* inTurns(turns, combineSignaturesSteps(first, others, coins))).bytes)
-      }))
+  const combinerawtransaction = method(COMBINERAWTRANSACTION, ({ txs }, { turns }) =>
+    Effect.gen(function*() {
+      const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
+        const bytes = fromHex(text)
+        const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
+        return transaction === undefined
+          ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
+          : Effect.succeed(transaction)
+      })
+      if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
+      const known = yield* findSpentOutputs({ chainCoins, pool }, first, turns)
+      const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
+      if (coins.length < first.inputs.length) {
+        return yield* RpcError.verifyError("Input not found or already spent")
+      }
+      return toHex((yield* inTurns(turns, combineSignaturesSteps(first, others, coins))).bytes)
+    }))
 
-    return [
-      createrawtransaction,
-      namerawtransaction,
-      signrawtransactionwithkey,
-      combinerawtransaction,
-      ...keyMethods(network)
-    ]
-  })
+  return [
+    createrawtransaction,
+    namerawtransaction,
+    signrawtransactionwithkey,
+    combinerawtransaction,
+    ...keyMethods(network)
+  ]
+})

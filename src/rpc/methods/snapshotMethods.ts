@@ -8,7 +8,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { DUMPTXOUTSET, GETCHAINSTATES, LOADTXOUTSET } from "../contract/chain/snapshot.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
@@ -25,11 +25,7 @@ interface StateFacts {
   readonly part: number
 }
 
-export const snapshotMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | Mempool | Snapshots | SyncReporter
-> = Effect.gen(function*() {
+export const snapshotMethods: Methods<Chain | Mempool | Snapshots | SyncReporter> = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
   const snapshots = yield* Snapshots

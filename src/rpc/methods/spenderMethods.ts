@@ -10,7 +10,7 @@ import { outpoint, outpointKey, type Transaction } from "../../protocol/transact
 import { GETTXSPENDINGPREVOUT } from "../contract/mempool/spender.ts"
 import { eachInTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { missingBlock } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
@@ -23,58 +23,56 @@ interface Spender {
   readonly info?: HeaderInfo
 }
 
-export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes | Mempool> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const pool = yield* Mempool
-    const { spenders } = yield* Indexes
+export const spenderMethods: Methods<Chain | Indexes | Mempool> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const pool = yield* Mempool
+  const { spenders } = yield* Indexes
 
-    const isReady = (index: SpenderIndex): Effect.Effect<boolean, RpcError> =>
+  const isReady = (index: SpenderIndex): Effect.Effect<boolean, RpcError> =>
+    Effect.gen(function*() {
+      const cursor = yield* index.follower.cursor
+      return (cursor?.height ?? -1) >= (yield* chain.tip).height
+    }).pipe(Effect.mapError(storageError))
+
+  const gettxspendingprevout = method(
+    GETTXSPENDINGPREVOUT,
+    ({ options, outputs }, { turns }) =>
       Effect.gen(function*() {
-        const cursor = yield* index.follower.cursor
-        return (cursor?.height ?? -1) >= (yield* chain.tip).height
-      }).pipe(Effect.mapError(storageError))
-
-    const gettxspendingprevout = method(
-      GETTXSPENDINGPREVOUT,
-      ({ options, outputs }, { turns }) =>
-        Effect.gen(function*() {
-          const asked = yield* readInTurns(turns, outputs())
-          if (asked.length === 0) {
-            return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
-          }
-          const poolOnly = options?.mempool_only ?? spenders === undefined
-          const ready = spenders !== undefined && (yield* isReady(spenders))
-          const spenderOf = (txid: Bytes, vout: number): Effect.Effect<Spender | undefined, RpcError> => {
-            const prevout = outpoint(txid, vout)
-            const waiting = pool.spender(outpointKey(prevout))
-            if (waiting !== undefined) return Effect.succeed({ transaction: waiting.transaction })
-            if (poolOnly) return Effect.succeed(undefined)
-            if (spenders !== undefined && ready) {
-              return Effect.flatMap(
-                Effect.mapError(spenders.candidates(prevout), storageError),
-                (candidates) => Effect.mapError(spenderAmong(chain, candidates, prevout), missingBlock)
-              )
-            }
-            return RpcError.misc(
-              `No spending tx for the outpoint ${
-                displayHash(txid)
-              }:${vout} in mempool, and txospenderindex is unavailable.`
+        const asked = yield* readInTurns(turns, outputs())
+        if (asked.length === 0) {
+          return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
+        }
+        const poolOnly = options?.mempool_only ?? spenders === undefined
+        const ready = spenders !== undefined && (yield* isReady(spenders))
+        const spenderOf = (txid: Bytes, vout: number): Effect.Effect<Spender | undefined, RpcError> => {
+          const prevout = outpoint(txid, vout)
+          const waiting = pool.spender(outpointKey(prevout))
+          if (waiting !== undefined) return Effect.succeed({ transaction: waiting.transaction })
+          if (poolOnly) return Effect.succeed(undefined)
+          if (spenders !== undefined && ready) {
+            return Effect.flatMap(
+              Effect.mapError(spenders.candidates(prevout), storageError),
+              (candidates) => Effect.mapError(spenderAmong(chain, candidates, prevout), missingBlock)
             )
           }
-          return yield* eachInTurns(turns, asked, ({ txid, vout }) =>
-            Effect.map(spenderOf(txid, vout), (spender) => ({
-              txid: displayHash(txid),
-              vout,
-              spendingtxid: spender && displayHash(spender.transaction.txid),
-              blockhash: spender?.info && displayHash(spender.info.hash),
-              spendingtx: options?.return_spending_tx === true && spender
-                ? toHex(spender.transaction.bytes)
-                : undefined
-            })))
-        })
-    )
+          return RpcError.misc(
+            `No spending tx for the outpoint ${
+              displayHash(txid)
+            }:${vout} in mempool, and txospenderindex is unavailable.`
+          )
+        }
+        return yield* eachInTurns(turns, asked, ({ txid, vout }) =>
+          Effect.map(spenderOf(txid, vout), (spender) => ({
+            txid: displayHash(txid),
+            vout,
+            spendingtxid: spender && displayHash(spender.transaction.txid),
+            blockhash: spender?.info && displayHash(spender.info.hash),
+            spendingtx: options?.return_spending_tx === true && spender
+              ? toHex(spender.transaction.bytes)
+              : undefined
+          })))
+      })
+  )
 
-    return [gettxspendingprevout]
-  }
-)
+  return [gettxspendingprevout]
+})

@@ -6,7 +6,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { GETBLOCKSTATS, GETCHAINTXSTATS, INVALID_COUNT } from "../contract/chain/stats.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { ReadThread } from "../reader/ReadThread.ts"
 import { type BlockStatistics, blockStatsJson, isStatName } from "../shapes/blockStats.ts"
@@ -21,7 +21,7 @@ const MONTH_SECONDS = 30 * 24 * 60 * 60
 /** Headers counted between two looks at the time. */
 const STEP = 10_000
 
-export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ReadThread> = Effect.gen(function*() {
+export const statsMethods: Methods<Chain | ReadThread> = Effect.gen(function*() {
   const chain = yield* Chain
   const reader = yield* ReadThread
   const { params, tree } = chain

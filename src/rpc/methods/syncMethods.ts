@@ -10,37 +10,35 @@ import { GETSYNCSTATUS } from "../contract/chain/chain.ts"
 import { NEGATIVE, WAITFORBLOCK, WAITFORBLOCKHEIGHT, WAITFORNEWBLOCK } from "../contract/chain/wait.ts"
 import { Lifecycle } from "../Lifecycle.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** reference/rpc.md 3.2. */
 
-export const syncMethods: Effect.Effect<ReadonlyArray<Method>, never, SyncReporter | SyncStatus> = Effect.gen(
-  function*() {
-    const { report } = yield* SyncReporter
-    const { offline } = yield* SyncStatus
-    const getsyncstatus = method(GETSYNCSTATUS, () =>
-      Effect.gen(function*() {
-        const { headers, height, percent, phase, proof, secondsLeft, synced, window } = yield* report
-        return {
-          phase,
-          proof,
-          height,
-          headers,
-          synced,
-          percent,
-          secondsleft: secondsLeft ?? null,
-          ...((yield* offline) ? { offline: true } : {}),
-          window: window ?? null
-        }
-      }))
-    return [getsyncstatus]
-  }
-)
+export const syncMethods: Methods<SyncReporter | SyncStatus> = Effect.gen(function*() {
+  const { report } = yield* SyncReporter
+  const { offline } = yield* SyncStatus
+  const getsyncstatus = method(GETSYNCSTATUS, () =>
+    Effect.gen(function*() {
+      const { headers, height, percent, phase, proof, secondsLeft, synced, window } = yield* report
+      return {
+        phase,
+        proof,
+        height,
+        headers,
+        synced,
+        percent,
+        secondsleft: secondsLeft ?? null,
+        ...((yield* offline) ? { offline: true } : {}),
+        window: window ?? null
+      }
+    }))
+  return [getsyncstatus]
+})
 
 /** Waiting methods answer with the tip, even at their timeout or when the node stops (reference/rpc.md 3.2). */
 
-export const waitMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Lifecycle> = Effect.gen(function*() {
+export const waitMethods: Methods<Chain | Lifecycle> = Effect.gen(function*() {
   const chain = yield* Chain
   const lifecycle = yield* Lifecycle
 

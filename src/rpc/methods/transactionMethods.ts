@@ -18,7 +18,7 @@ import {
   MAX_SHOWN_SCRIPT
 } from "../contract/transactions/transaction.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { ShapeContext } from "../shapes/context.ts"
 import { decodeScriptJson } from "../shapes/decodeScript.ts"
@@ -45,9 +45,7 @@ const decoderawtransaction = (context: ShapeContext) =>
         : Effect.succeed(transactionJson(context, transaction))
     }))
 
-export const transactionMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const transactionMethods: Methods<
   Chain | ChainCoins | Indexes | NameDb | TxIndex | Mempool | AnswerOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
@@ -72,10 +70,14 @@ export const transactionMethods: Effect.Effect<
 
   const findIn = (blockhash: Bytes, txid: Bytes): Effect.Effect<PlacedTransaction, RpcError> =>
     Effect.gen(function*() {
-      const info = yield* Effect.mapError(chain.header(blockhash), () =>
-        RpcError.invalidAddressOrKey("Block hash not found"))
-      const placed = yield* Effect.mapError(transactionIn(chain, info, txid), (failure) =>
-        failure._tag === "BlockUnavailable" ? RpcError.misc("Block not available") : missingBlock(failure))
+      const info = yield* Effect.mapError(
+        chain.header(blockhash),
+        () => RpcError.invalidAddressOrKey("Block hash not found")
+      )
+      const placed = yield* Effect.mapError(
+        transactionIn(chain, info, txid),
+        (failure) => failure._tag === "BlockUnavailable" ? RpcError.misc("Block not available") : missingBlock(failure)
+      )
       return placed ?? (yield* RpcError.invalidAddressOrKey(
         "No such transaction found in the provided block. Use gettransaction for wallet transactions."
       ))
@@ -113,7 +115,10 @@ export const transactionMethods: Effect.Effect<
       }
     }))
 
-  const decodescript = method(DECODESCRIPT, ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring)))
+  const decodescript = method(
+    DECODESCRIPT,
+    ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring))
+  )
 
   return [getrawtransaction, decoderawtransaction(context), decodescript]
 })

@@ -17,7 +17,7 @@ import {
 import { AnswerOptions } from "../AnswerOptions.ts"
 import { type DESTINATION_MEMBERS, GETDESCRIPTORINFO, GETINDEXINFO, VALIDATEADDRESS } from "../contract/control/util.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import type * as Result from "../method/results.ts"
 import { storageError } from "./errors.ts"
 import { readDescriptors } from "./scanObjects.ts"
@@ -37,65 +37,65 @@ const destinationMembers = (destination: Destination): Result.MembersOf<typeof D
 /** Not solvable if the descriptor only names a script. */
 const isSolvable = ({ name }: Descriptor): boolean => name !== "addr" && name !== "raw"
 
-export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | AnswerOptions | TxIndex | Indexes> =
-  Effect
-    .gen(
-      function*() {
-        const chain = yield* Chain
-        const options = yield* AnswerOptions
-        const txIndex = yield* TxIndex
-        const optionalIndexes = yield* Indexes
-        const { network } = chain.params
+export const utilMethods: Methods<
+  Chain | AnswerOptions | TxIndex | Indexes
+> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const options = yield* AnswerOptions
+    const txIndex = yield* TxIndex
+    const optionalIndexes = yield* Indexes
+    const { network } = chain.params
 
-        const validateaddress = method(VALIDATEADDRESS, ({ address }) => {
-          const parsed = decodeAddress(network, address)
-          return Effect.succeed(
-            "error" in parsed
-              ? { isvalid: false, error_locations: parsed.locations, error: parsed.error }
-              : {
-                isvalid: true,
-                address: encodeAddress(network, parsed.destination),
-                scriptPubKey: toHex(scriptOf(parsed.destination)),
-                ...destinationMembers(parsed.destination)
-              }
-          )
-        })
+    const validateaddress = method(VALIDATEADDRESS, ({ address }) => {
+      const parsed = decodeAddress(network, address)
+      return Effect.succeed(
+        "error" in parsed
+          ? { isvalid: false, error_locations: parsed.locations, error: parsed.error }
+          : {
+            isvalid: true,
+            address: encodeAddress(network, parsed.destination),
+            scriptPubKey: toHex(scriptOf(parsed.destination)),
+            ...destinationMembers(parsed.destination)
+          }
+      )
+    })
 
-        const getdescriptorinfo = method(GETDESCRIPTORINFO, ({ descriptor }) => {
-          const [bare = ""] = descriptor.split("#")
-          return Either.map(readDescriptors(network, descriptor, "optional"), (descriptors) => {
-            const shown = descriptors.map((each) => descriptorText(network, shownDescriptor(each)))
-            const [first] = descriptors
-            return {
-              descriptor: shown[0] ?? "",
-              multipath_expansion: shown.length > 1 ? shown : undefined,
-              checksum: descriptorChecksum(bare) ?? "",
-              isrange: first !== undefined && isRangedDescriptor(first),
-              issolvable: first !== undefined && isSolvable(first),
-              hasprivatekeys: descriptors.some((each) => privatePositions(each).length > 0)
-            }
-          })
-        })
+    const getdescriptorinfo = method(GETDESCRIPTORINFO, ({ descriptor }) => {
+      const [bare = ""] = descriptor.split("#")
+      return Either.map(readDescriptors(network, descriptor, "optional"), (descriptors) => {
+        const shown = descriptors.map((each) => descriptorText(network, shownDescriptor(each)))
+        const [first] = descriptors
+        return {
+          descriptor: shown[0] ?? "",
+          multipath_expansion: shown.length > 1 ? shown : undefined,
+          checksum: descriptorChecksum(bare) ?? "",
+          isrange: first !== undefined && isRangedDescriptor(first),
+          issolvable: first !== undefined && isSolvable(first),
+          hasprivatekeys: descriptors.some((each) => privatePositions(each).length > 0)
+        }
+      })
+    })
 
-        const getindexinfo = method(GETINDEXINFO, ({ index_name }) =>
-          Effect.gen(function*() {
-            const { height } = yield* chain.tip
-            const cursor = txIndex.follower === undefined ? undefined : yield* txIndex.follower.cursor
-            const others = yield* Effect.forEach(
-              optionalIndexes.followers,
-              ({ cursor, name }) => Effect.map(cursor, (at) => ({ name, at }))
-            )
-            const indexes = [
-              ...(cursor === undefined ? [] : [["txindex", cursor.height] as const]),
-              // Hashes of names are part of names.db, which stays at the tip.
-              ...(options.nameHashIndex ? [["namehash", height] as const] : []),
-              ...others.map(({ at, name }) => [name, at?.height ?? 0] as const)
-            ].filter(([name]) => index_name === undefined || index_name === "" || index_name === name)
-            return Object.fromEntries(
-              indexes.map(([name, at]) => [name, { synced: at === height, best_block_height: at }])
-            )
-          }).pipe(Effect.mapError(storageError)))
+    const getindexinfo = method(GETINDEXINFO, ({ index_name }) =>
+      Effect.gen(function*() {
+        const { height } = yield* chain.tip
+        const cursor = txIndex.follower === undefined ? undefined : yield* txIndex.follower.cursor
+        const others = yield* Effect.forEach(
+          optionalIndexes.followers,
+          ({ cursor, name }) => Effect.map(cursor, (at) => ({ name, at }))
+        )
+        const indexes = [
+          ...(cursor === undefined ? [] : [["txindex", cursor.height] as const]),
+          // Hashes of names are part of names.db, which stays at the tip.
+          ...(options.nameHashIndex ? [["namehash", height] as const] : []),
+          ...others.map(({ at, name }) => [name, at?.height ?? 0] as const)
+        ].filter(([name]) => index_name === undefined || index_name === "" || index_name === name)
+        return Object.fromEntries(
+          indexes.map(([name, at]) => [name, { synced: at === height, best_block_height: at }])
+        )
+      }).pipe(Effect.mapError(storageError)))
 
-        return [validateaddress, getdescriptorinfo, getindexinfo]
-      }
-    )
+    return [validateaddress, getdescriptorinfo, getindexinfo]
+  }
+)

@@ -9,7 +9,7 @@ import type { HookAnswer } from "../../webhooks/post.ts"
 import { Webhooks } from "../../webhooks/Webhooks.ts"
 import { ADDWEBHOOK, LISTWEBHOOKS, REMOVEWEBHOOK, RESUMEWEBHOOK, TESTWEBHOOK } from "../contract/control/webhook.ts"
 import { method } from "../method/method.ts"
-import type { Method } from "../method/methodTable.ts"
+import type { Methods } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
@@ -62,7 +62,7 @@ const answerJson = (answer: HookAnswer) =>
     }
     : { accepted: false, status: null, milliseconds: null, body: null, error: answer.reason }
 
-export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhooks> = Effect.gen(function*() {
+export const webhookMethods: Methods<Webhooks> = Effect.gen(function*() {
   const { add, list, remove, resume, test } = yield* Webhooks
 
   const addwebhook = method(ADDWEBHOOK, ({ options: { from, name, owner, prefix, secret, types }, url }) =>

@@ -16,7 +16,7 @@ import {
   SETLABEL,
   UNKNOWN_PURPOSE
 } from "../../contract/wallet/address.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { addressInfo } from "./addressInfo.ts"
 import {
@@ -87,7 +87,7 @@ const keypoolrefill = (make: DefineWalletMethod) =>
         null
       ))
 
-export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+export const addressMethods: Methods<Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
 

@@ -24,7 +24,7 @@ import {
 } from "../../contract/wallet/balance.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
 import { readInTurns, readSteps } from "../../method/inTurns.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import type * as Result from "../../method/results.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { nameOpJson } from "../../shapes/name.ts"
@@ -175,11 +175,7 @@ const listlockunspent = (make: DefineWalletMethod) =>
       )
   )
 
-export const balanceMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Wallets | Chain | Mempool | AnswerOptions
-> = Effect.gen(function*() {
+export const balanceMethods: Methods<Wallets | Chain | Mempool | AnswerOptions> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const pool = yield* Mempool
   const options = yield* AnswerOptions

@@ -13,7 +13,7 @@ import {
 import { bounded, MAX_LABEL, SCANNING } from "../../contract/wallet/walletParams.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import type * as Result from "../../method/results.ts"
 import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
@@ -130,7 +130,7 @@ const importOne = (
     })
   )
 
-export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+export const descriptorMethods: Methods<Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
   const importdescriptors = make(IMPORTDESCRIPTORS, ({ requests }, wallet, { turns }) =>

@@ -16,7 +16,7 @@ import {
   GETHDKEYS,
   NO_XPUB
 } from "../../contract/wallet/descriptor.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
@@ -88,7 +88,7 @@ const publicTextOf = (network: Network, text: string): Either.Either<string, Inv
     (descriptor) => descriptorText(network, publicDescriptor(descriptor))
   )
 
-export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+export const hdKeyMethods: Methods<Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
 

@@ -21,7 +21,7 @@ import {
   QUEUERAWTRANSACTION,
   SENDTONAME
 } from "../../contract/wallet/nameWallet.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { nameExpiryJson, nameOutputJson, outlookJson } from "../../shapes/name.ts"
@@ -61,9 +61,7 @@ const listqueuedtransactions = (define: DefineWalletMethod) =>
       )
   )
 
-export const nameWalletMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const nameWalletMethods: Methods<
   Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | AnswerOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain

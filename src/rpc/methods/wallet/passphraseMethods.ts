@@ -15,7 +15,7 @@ import {
   WALLETPASSPHRASECHANGE
 } from "../../contract/wallet/passphrase.ts"
 import { EMPTY_PASSPHRASE } from "../../contract/wallet/walletParams.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
@@ -57,7 +57,7 @@ const unlock = (
   return renewalsOnly ? vault.unlock(given, seconds, { renewalsOnly }) : vault.unlock(given, seconds)
 }
 
-export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+export const passphraseMethods: Methods<Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
   const encryptwallet = make(ENCRYPTWALLET, ({ passphrase }, wallet) =>

@@ -4,7 +4,7 @@ import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { AnswerOptions } from "../../AnswerOptions.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { makeBumpMethods } from "./bumpMethods.ts"
 import { makeFundMethods } from "./fundMethods.ts"
 import { makeSendAllMethod } from "./sendAllMethod.ts"
@@ -12,11 +12,7 @@ import { makeSendMethod } from "./sendMethod.ts"
 import { makeSimplePayments } from "./simplePayments.ts"
 
 /** Empty without wallets. */
-export const paymentMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Chain | ChainCoins | Mempool | AnswerOptions | Wallets
-> = Effect.gen(
+export const paymentMethods: Methods<Chain | ChainCoins | Mempool | AnswerOptions | Wallets> = Effect.gen(
   function*() {
     const { params: { network } } = yield* Chain
     const chainCoins = yield* ChainCoins

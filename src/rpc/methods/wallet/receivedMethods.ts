@@ -16,7 +16,7 @@ import {
   LISTRECEIVEDBYLABEL
 } from "../../contract/wallet/received.ts"
 import { Amount, type JsonValue } from "../../json/encodeJson.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { scriptOfAddress } from "./addressMethods.ts"
 import { type DefineWalletMethod, walletMethod } from "./walletContext.ts"
@@ -175,7 +175,7 @@ const listaddressgroupings = (make: DefineWalletMethod, network: Network) =>
       )
     }))
 
-export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+export const receivedMethods: Methods<Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
 

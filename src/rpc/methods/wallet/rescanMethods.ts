@@ -6,13 +6,13 @@ import { BAD_PLACE, BAD_WORD, CHECKRECOVERYWORDS } from "../../contract/wallet/r
 import { ABORTRESCAN, RESCANBLOCKCHAIN } from "../../contract/wallet/rescan.ts"
 import { SCANNING } from "../../contract/wallet/walletParams.ts"
 import type { JsonObject } from "../../json/json.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** reference/rpc.md 3.9. */
 
-export const rescanMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+export const rescanMethods: Methods<Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
   const rescanblockchain = make(RESCANBLOCKCHAIN, ({ start_height, stop_height }, wallet) =>
@@ -50,7 +50,7 @@ const wordsOf = (given: JsonObject): Effect.Effect<ReadonlyMap<number, Redacted.
   return Effect.succeed(words)
 }
 
-export const recoveryMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+export const recoveryMethods: Methods<Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
   const checkrecoverywords = make(CHECKRECOVERYWORDS, ({ words }, { recovery }) =>

@@ -21,7 +21,7 @@ import {
 } from "../../contract/wallet/walletFile.ts"
 import { SCANNING } from "../../contract/wallet/walletParams.ts"
 import { method } from "../../method/method.ts"
-import type { CallContext, Method } from "../../method/methodTable.ts"
+import type { CallContext, Methods } from "../../method/methodTable.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError, storageReason } from "../errors.ts"
 import { asRpcError, type DefineWalletMethod, notLoaded, walletError, walletMethod } from "./walletContext.ts"
@@ -189,7 +189,7 @@ const backupwallet = (make: DefineWalletMethod) =>
       )
     ))
 
-export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+export const walletFileMethods: Methods<Wallets> = Effect.gen(function*() {
   const wallets = yield* Wallets
   const make = walletMethod(wallets)
 

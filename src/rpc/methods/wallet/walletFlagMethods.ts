@@ -12,7 +12,7 @@ import {
   WALLETDISPLAYADDRESS
 } from "../../contract/wallet/walletInfo.ts"
 import { method } from "../../method/method.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { walletMethod } from "./walletContext.ts"
 
@@ -33,7 +33,7 @@ const IMMUTABLE = new Set([
   "external_signer"
 ])
 
-export const walletFlagMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+export const walletFlagMethods: Methods<Wallets | Chain> = Effect.gen(function*() {
   const { params: { network } } = yield* Chain
   const make = walletMethod(yield* Wallets)
 

@@ -7,7 +7,7 @@ import type { Miner } from "../../../mempool/mining/Miner.ts"
 import type { PeerManager } from "../../../network/PeerManager.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { AnswerOptions } from "../../AnswerOptions.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { addressMethods } from "./addressMethods.ts"
 import { auxWalletMethod } from "./auxWalletMethod.ts"
 import { balanceMethods } from "./balanceMethods.ts"
@@ -23,9 +23,7 @@ import { walletFlagMethods } from "./walletFlagMethods.ts"
 import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 
 /** Without those that pay or write names. With `-disablewallet` there are none, so they are unknown methods. */
-export const walletMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
+export const walletMethods: Methods<
   Wallets | Chain | ChainCoins | Mempool | Miner | PeerManager | SyncStatus | AnswerOptions
 > = Effect.gen(function*() {
   const { enabled } = yield* Wallets

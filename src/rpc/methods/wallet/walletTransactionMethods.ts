@@ -22,7 +22,7 @@ import {
 } from "../../contract/wallet/walletTransaction.ts"
 import type { ENTRY } from "../../contract/wallet/walletTransactions.ts"
 import { Amount } from "../../json/encodeJson.ts"
-import type { Method } from "../../method/methodTable.ts"
+import type { Methods } from "../../method/methodTable.ts"
 import { readHash } from "../../method/params.ts"
 import type * as Result from "../../method/results.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
@@ -126,11 +126,7 @@ const abandontransaction = (make: DefineWalletMethod) =>
       return null
     }))
 
-export const walletTransactionMethods: Effect.Effect<
-  ReadonlyArray<Method>,
-  never,
-  Wallets | Chain | Mempool | AnswerOptions
-> = Effect.gen(function*() {
+export const walletTransactionMethods: Methods<Wallets | Chain | Mempool | AnswerOptions> = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
   const options = yield* AnswerOptions

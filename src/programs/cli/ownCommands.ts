@@ -24,6 +24,12 @@ const using = <Module>(
   run: (module: Module) => Effect.Effect<CliOutcome, CommandError>
 ): Effect.Effect<CliOutcome, CommandError> => Effect.flatMap(Effect.promise(load), run)
 
+const command = <Module>(
+  load: () => Promise<Module>,
+  of: (module: Module) => Runner,
+  missing: string
+): OwnCommand => ({ run: (context) => using(load, (module) => of(module)(context)), missing })
+
 const FOUND_NAMES = 100
 
 /** Default of `expiring`: four weeks. */
@@ -57,30 +63,12 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
         ({ last }) => using(() => import("./namePage.ts"), ({ nameCommand }) => nameCommand(context, last))
       )
   },
-  register: {
-    run: (context) => using(() => import("./register.ts"), ({ registerCommand }) => registerCommand(context)),
-    missing: NOT_SVCD
-  },
-  update: {
-    run: (context) => using(() => import("./update.ts"), ({ updateCommand }) => updateCommand(context)),
-    missing: NO_WALLET
-  },
-  renew: {
-    run: (context) => using(() => import("./renew.ts"), ({ renewCommand }) => renewCommand(context)),
-    missing: NOT_SVCD
-  },
-  transfer: {
-    run: (context) => using(() => import("./transfer.ts"), ({ transferCommand }) => transferCommand(context)),
-    missing: NO_WALLET
-  },
-  autorenew: {
-    run: (context) => using(() => import("./autorenew.ts"), ({ autorenewCommand }) => autorenewCommand(context)),
-    missing: NOT_SVCD
-  },
-  cancel: {
-    run: (context) => using(() => import("./cancel.ts"), ({ cancelCommand }) => cancelCommand(context)),
-    missing: NOT_SVCD
-  },
+  register: command(() => import("./register.ts"), ({ registerCommand }) => registerCommand, NOT_SVCD),
+  update: command(() => import("./update.ts"), ({ updateCommand }) => updateCommand, NO_WALLET),
+  renew: command(() => import("./renew.ts"), ({ renewCommand }) => renewCommand, NOT_SVCD),
+  transfer: command(() => import("./transfer.ts"), ({ transferCommand }) => transferCommand, NO_WALLET),
+  autorenew: command(() => import("./autorenew.ts"), ({ autorenewCommand }) => autorenewCommand, NOT_SVCD),
+  cancel: command(() => import("./cancel.ts"), ({ cancelCommand }) => cancelCommand, NOT_SVCD),
   names: {
     run: ({ daemon, input, line }) =>
       withCounts(
@@ -100,10 +88,7 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
       ),
     missing: `the daemon has no wallet; "${NAME} name_scan" lists all names`
   },
-  dismiss: {
-    run: (context) => using(() => import("./dismiss.ts"), ({ dismissCommand }) => dismissCommand(context)),
-    missing: NOT_SVCD
-  },
+  dismiss: command(() => import("./dismiss.ts"), ({ dismissCommand }) => dismissCommand, NOT_SVCD),
   registrations: {
     run: ({ daemon, input, line }) =>
       using(
@@ -155,10 +140,7 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
       ),
     missing: `the daemon cannot search; "${NAME} name_scan" lists names`
   },
-  dig: {
-    run: (context) => using(() => import("./dig.ts"), ({ digCommand }) => digCommand(context)),
-    missing: NOT_SVCD
-  },
+  dig: command(() => import("./dig.ts"), ({ digCommand }) => digCommand, NOT_SVCD),
   proof: {
     run: (context) =>
       withCounts(
@@ -190,38 +172,14 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
           })
       )
   },
-  receive: {
-    run: (context) => using(() => import("./receive.ts"), ({ receiveCommand }) => receiveCommand(context)),
-    missing: NO_WALLET
-  },
-  pay: {
-    run: (context) => using(() => import("./pay.ts"), ({ payCommand }) => payCommand(context)),
-    missing: NO_WALLET
-  },
-  tx: {
-    run: (context) => using(() => import("./tx.ts"), ({ txCommand }) => txCommand(context)),
-    missing: NO_WALLET
-  },
-  unlock: {
-    run: (context) => using(() => import("./unlock.ts"), ({ unlockCommand }) => unlockCommand(context)),
-    missing: NO_WALLET
-  },
-  lock: {
-    run: (context) => using(() => import("./unlock.ts"), ({ lockCommand }) => lockCommand(context)),
-    missing: NO_WALLET
-  },
-  encrypt: {
-    run: (context) => using(() => import("./encrypt.ts"), ({ encryptCommand }) => encryptCommand(context)),
-    missing: NO_WALLET
-  },
-  backup: {
-    run: (context) => using(() => import("./backup.ts"), ({ backupCommand }) => backupCommand(context)),
-    missing: NO_WALLET
-  },
-  seed: {
-    run: (context) => using(() => import("./seedCheck.ts"), ({ seedCheckCommand }) => seedCheckCommand(context)),
-    missing: NOT_SVCD
-  },
+  receive: command(() => import("./receive.ts"), ({ receiveCommand }) => receiveCommand, NO_WALLET),
+  pay: command(() => import("./pay.ts"), ({ payCommand }) => payCommand, NO_WALLET),
+  tx: command(() => import("./tx.ts"), ({ txCommand }) => txCommand, NO_WALLET),
+  unlock: command(() => import("./unlock.ts"), ({ unlockCommand }) => unlockCommand, NO_WALLET),
+  lock: command(() => import("./unlock.ts"), ({ lockCommand }) => lockCommand, NO_WALLET),
+  encrypt: command(() => import("./encrypt.ts"), ({ encryptCommand }) => encryptCommand, NO_WALLET),
+  backup: command(() => import("./backup.ts"), ({ backupCommand }) => backupCommand, NO_WALLET),
+  seed: command(() => import("./seedCheck.ts"), ({ seedCheckCommand }) => seedCheckCommand, NOT_SVCD),
   status: {
     run: ({ connection, daemon, input, line }) =>
       Effect.gen(function*() {
@@ -238,10 +196,7 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
         return success(yield* status(daemon, { connection, screen: input.screen, json }))
       })
   },
-  desk: {
-    run: (context) => using(() => import("./desk.ts"), ({ deskCommand }) => deskCommand(context)),
-    missing: NOT_SVCD
-  },
+  desk: command(() => import("./desk.ts"), ({ deskCommand }) => deskCommand, NOT_SVCD),
   doctor: {
     run: ({ connection, daemon, input, line }) =>
       using(

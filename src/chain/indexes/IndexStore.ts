@@ -22,14 +22,17 @@ export interface IndexDefinition<S> {
   readonly what: string
   /** SQL that makes the tables, except the cursor's. */
   readonly tables: string
+  /** Whether earlier versions made files without sums of pages. */
+  readonly sumsCameLater?: boolean
   /** Prepares the statements. Throws the driver's error if the file has other tables. */
   readonly prepare: (database: Database) => S
   readonly apply: (store: S, blocks: ReadonlyArray<ConnectedBlock>) => void
   /** Removes everything above a height, within a transaction. */
   readonly rewind: (store: S, height: number) => void
+  /** These three are as in `Follower`. */
   readonly needsCoins?: boolean
-  /** As in `Follower`. */
   readonly batchBytes?: number
+  readonly background?: boolean
 }
 
 export interface IndexPlace {
@@ -71,9 +74,12 @@ export const openIndex = <S>(
   { directory, pageSize }: IndexPlace
 ): Effect.Effect<OpenIndex<S>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
-    const { apply, batchBytes, file, name, needsCoins = false, prepare, rewind, tables, what } = definition
+    const { apply, background = true, batchBytes, file, name, needsCoins = false, prepare, rewind, what } = definition
     const filename = join(directory, file)
-    const migrations = [`${tables}\n${CURSOR}\n${PAGES_HAVE_SUMS}`]
+    const tables = `${definition.tables}\n${CURSOR}`
+    const migrations = definition.sumsCameLater === true
+      ? [tables, PAGES_HAVE_SUMS]
+      : [`${tables}\n${PAGES_HAVE_SUMS}`]
     const open = (): Opened<S> => {
       const { database, guard } = openDatabase({ filename, pageSize, migrations, remedy: REMEDY })
       try {
@@ -117,7 +123,7 @@ export const openIndex = <S>(
       name,
       needsCoins,
       ...(batchBytes === undefined ? {} : { batchBytes }),
-      background: true,
+      background,
       cursor: run("reading", ({ cursor }) => cursor.get.get()),
       apply: (blocks) =>
         change(blocks.at(-1), (statements) => apply(statements, blocks)).pipe(

@@ -3,13 +3,13 @@ import { type Bytes, grown } from "./bytes.ts"
 export const compactSizeLength = (value: number): number =>
   value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
 
-/** Numbers are little endian. */
-export class Writer {
-  private buffer: Uint8Array
-  private view: DataView
-  private length = 0
+/** A buffer that grows as bytes are written. */
+export abstract class ByteWriter {
+  protected buffer: Uint8Array
+  protected view: DataView
+  protected length = 0
 
-  constructor(capacity = 256) {
+  constructor(capacity: number) {
     this.buffer = new Uint8Array(capacity)
     this.view = new DataView(this.buffer.buffer)
   }
@@ -18,7 +18,7 @@ export class Writer {
     return this.length
   }
 
-  private reserve(size: number): number {
+  protected reserve(size: number): number {
     const at = this.length
     const needed = at + size
     if (needed > this.buffer.length) {
@@ -34,6 +34,40 @@ export class Writer {
     const at = this.reserve(1)
     this.buffer[at] = value
     return this
+  }
+
+  bytes(value: Bytes): this {
+    const at = this.reserve(value.length)
+    this.buffer.set(value, at)
+    return this
+  }
+
+  /** One byte per character. */
+  binary(text: string): this {
+    const at = this.reserve(text.length)
+    for (let i = 0; i < text.length; i++) this.buffer[at + i] = text.charCodeAt(i)
+    return this
+  }
+
+  /** A view of the written bytes. The next write may invalidate it. */
+  written(): Uint8Array {
+    return this.buffer.subarray(0, this.length)
+  }
+
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return this.buffer.slice(0, this.length)
+  }
+
+  clear(): this {
+    this.length = 0
+    return this
+  }
+}
+
+/** Numbers are little endian. */
+export class Writer extends ByteWriter {
+  constructor(capacity = 256) {
+    super(capacity)
   }
 
   u16(value: number): this {
@@ -70,18 +104,6 @@ export class Writer {
     return this
   }
 
-  bytes(value: Bytes): this {
-    const at = this.reserve(value.length)
-    this.buffer.set(value, at)
-    return this
-  }
-
-  binary(text: string): this {
-    const at = this.reserve(text.length)
-    for (let i = 0; i < text.length; i++) this.buffer[at + i] = text.charCodeAt(i)
-    return this
-  }
-
   compactSize(value: number): this {
     if (value < 0xfd) return this.u8(value)
     if (value <= 0xffff) return this.u8(0xfd).u16(value)
@@ -96,19 +118,5 @@ export class Writer {
   /** Copies the written bytes to `at`. Cheaper than a view for a few bytes. */
   copyInto(into: Uint8Array, at: number): void {
     for (let i = 0; i < this.length; i++) into[at + i] = this.buffer[i] ?? 0
-  }
-
-  /** A view of the written bytes. The next write may invalidate it. */
-  written(): Uint8Array {
-    return this.buffer.subarray(0, this.length)
-  }
-
-  toBytes(): Uint8Array<ArrayBuffer> {
-    return this.buffer.slice(0, this.length)
-  }
-
-  clear(): this {
-    this.length = 0
-    return this
   }
 }

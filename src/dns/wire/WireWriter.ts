@@ -1,4 +1,5 @@
-import { type Bytes, grown } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { ByteWriter } from "../../protocol/Writer.ts"
 import { ROOT, type WireName } from "./name.ts"
 
 /** Bits that make two bytes a pointer, and the offsets that fit beside them (RFC 1035, section 4.1.4). */
@@ -6,9 +7,7 @@ const POINTER = 0xc000
 const POINTABLE = 0x4000
 
 /** A cursor that writes DNS data. Numbers are big endian. */
-export class WireWriter {
-  private buffer: Uint8Array
-  private length = 0
+export class WireWriter extends ByteWriter {
   /** Where each name that can be pointed at begins. `undefined`: names are written in full, as signatures need them. */
   private readonly places: Map<string, number> | undefined
   private readonly kept: Array<string> = []
@@ -16,26 +15,8 @@ export class WireWriter {
   constructor(
     { capacity = 512, compresses = false }: { readonly capacity?: number; readonly compresses?: boolean } = {}
   ) {
-    this.buffer = new Uint8Array(capacity)
+    super(capacity)
     this.places = compresses ? new Map() : undefined
-  }
-
-  get size(): number {
-    return this.length
-  }
-
-  private reserve(size: number): number {
-    const at = this.length
-    const needed = at + size
-    if (needed > this.buffer.length) this.buffer = grown(this.buffer, needed)
-    this.length = needed
-    return at
-  }
-
-  u8(value: number): this {
-    const at = this.reserve(1)
-    this.buffer[at] = value
-    return this
   }
 
   u16(value: number): this {
@@ -46,24 +27,14 @@ export class WireWriter {
 
   u32(value: number): this {
     const at = this.reserve(4)
-    this.buffer[at] = value >>> 24
-    this.buffer[at + 1] = value >>> 16
-    this.buffer[at + 2] = value >>> 8
-    this.buffer[at + 3] = value
+    this.view.setUint32(at, value)
     return this
   }
 
-  bytes(value: Bytes): this {
+  override bytes(value: Bytes): this {
     const at = this.reserve(value.length)
     if (value.length > 32) this.buffer.set(value, at)
     else for (let i = 0; i < value.length; i++) this.buffer[at + i] = value[i] ?? 0
-    return this
-  }
-
-  /** One byte per character. */
-  binary(text: string): this {
-    const at = this.reserve(text.length)
-    for (let i = 0; i < text.length; i++) this.buffer[at + i] = text.charCodeAt(i)
     return this
   }
 
@@ -121,19 +92,9 @@ export class WireWriter {
     }
   }
 
-  /** A view of the written bytes. The next write may invalidate it. */
-  written(): Uint8Array {
-    return this.buffer.subarray(0, this.length)
-  }
-
-  toBytes(): Uint8Array<ArrayBuffer> {
-    return this.buffer.slice(0, this.length)
-  }
-
-  clear(): this {
-    this.length = 0
+  override clear(): this {
     this.places?.clear()
     this.kept.length = 0
-    return this
+    return super.clear()
   }
 }

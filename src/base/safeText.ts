@@ -47,3 +47,12 @@ export const shownPath = (path: string): string => escapeUnsafe(path)
 
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+
+/** A part of a URL; `undefined` for a lone per cent sign. */
+export const percentDecoded = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}

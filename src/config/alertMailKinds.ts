@@ -3,7 +3,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
 import { formatMailbox, needsUtf8, parseMailbox } from "../base/mailbox.ts"
-import { quoted } from "../base/safeText.ts"
+import { percentDecoded, quoted } from "../base/safeText.ts"
 import { fromText, type OptionKind, textKind } from "./kinds.ts"
 
 /** Messages never contain the text of a server, which may include a password. */
@@ -21,15 +21,6 @@ const PORTS = { "smtp:": 587, "smtps:": 465 } as const
 const isScheme = (text: string): text is keyof typeof PORTS => text in PORTS
 
 const EXAMPLE = "write for example smtps://user:password@mail.example.org"
-
-/** `undefined` for a lone per cent sign. */
-const decoded = (text: string): string | undefined => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
 
 const LONGEST_SERVER = 2_048
 
@@ -49,7 +40,7 @@ const readServer = (text: string): Either.Either<AlertMailServer, string> => {
   if ((username === "") !== (password === "")) {
     return Either.left("has a user without a password, or a password without a user; give both or neither")
   }
-  const [user, pass] = [decoded(username), decoded(password)]
+  const [user, pass] = [percentDecoded(username), percentDecoded(password)]
   if (user === undefined || pass === undefined || !isOneLine(user) || !isOneLine(pass)) {
     return Either.left("has a user or a password that is not percent-encoded text; write %25 for a per cent sign")
   }

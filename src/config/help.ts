@@ -26,13 +26,13 @@ export const defaultText = (option: Option): string | undefined => {
   return option.default
 }
 
-interface Described {
+export interface DescribedOption {
   readonly description: string
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }
 
-export const describedOption = ({ description, env, shown }: Described): string => {
+export const describedOption = ({ description, env, shown }: DescribedOption): string => {
   const notes = [
     ...(shown === undefined ? [] : [`default: ${shown}`]),
     ...(env === undefined ? [] : [`environment: ${env}`])

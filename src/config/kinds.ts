@@ -231,7 +231,7 @@ export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> 
   )
 })
 
-const firstMessage = (error: ParseResult.ParseError): string =>
+export const firstMessage = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
 /** Spaces around commas are ignored. An empty text is an empty list. */

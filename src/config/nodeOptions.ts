@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { availableParallelism } from "node:os"
 import { parseHostPort } from "../base/addresses.ts"
@@ -8,6 +8,7 @@ import { valuesDecoder } from "./decode.ts"
 import { settingsOf } from "./decodeSettings.ts"
 import { absolutePath } from "./gather.ts"
 import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
+import { firstMessage } from "./kinds.ts"
 import { optionNamesOf } from "./optionRow.ts"
 import { isOptionName, type OptionName, OPTIONS } from "./options.ts"
 import type { GivenSettings, Settings } from "./settings.ts"
@@ -75,9 +76,6 @@ export interface OptionProblem {
   readonly reason: string
 }
 
-const messageOf = (error: ParseResult.ParseError): string =>
-  ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
-
 const NO_WORD = "\0"
 
 /** Decodes a text as everywhere. Another value, or a word such as "default", has to be a decoded one already. */
@@ -121,7 +119,7 @@ const decodeField = (
   const { repeatable, schema, secret } = OPTIONS[name]
   const problemAt = (place: string) => (error: ParseResult.ParseError): OptionProblem => ({
     field,
-    reason: place + (secret ? "is not a secret text" : messageOf(error))
+    reason: place + (secret ? "is not a secret text" : firstMessage(error))
   })
   if (!repeatable) {
     return Either.mapLeft(decodeAs(schema(), { given, wrap: (value) => value }), problemAt(""))

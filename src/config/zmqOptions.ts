@@ -37,6 +37,7 @@ export const ZMQ_OPTIONS = inGroup("ZeroMQ", {
 
 export interface ZmqSettings {
   readonly topic: ZmqTopic
+  /** `tcp://HOST:PORT`, `unix:PATH` or another address of libzmq. */
   readonly address: string
   /** Messages kept for a slow subscriber. */
   readonly hwm: number

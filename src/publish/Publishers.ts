@@ -5,22 +5,15 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import type { ZmqTopic } from "../config/zmqOptions.ts"
+import type { ZmqSettings } from "../config/zmqOptions.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Notice } from "./Publication.ts"
 import { loadZeroMq, openPublisher, type PublisherSocket, type ZeroMqMissing } from "./zeroMq.ts"
 
-export interface PublisherOptions {
-  readonly topic: ZmqTopic
-  /** `tcp://HOST:PORT`, `unix:PATH` or another address of libzmq. */
-  readonly address: string
-  readonly hwm: number
-}
-
 /** The ZeroMQ publishers of the node (`-zmqpub…`). */
 export class Publishers extends Context.Tag("svcd/Publishers")<Publishers, {
   /** The publishers, with addresses in libzmq's form. Empty if one could not be opened. */
-  readonly active: ReadonlyArray<PublisherOptions>
+  readonly active: ReadonlyArray<ZmqSettings>
   /** Hands messages to the sockets, in order, and returns at once. */
   readonly publish: (messages: Iterable<Notice>) => void
 }>() {}
@@ -56,7 +49,7 @@ class Line {
   }
 }
 
-interface Publisher extends PublisherOptions {
+interface Publisher extends ZmqSettings {
   readonly line: Line
   number: number
 }
@@ -77,7 +70,7 @@ class Refused extends Data.TaggedError("PublisherRefused")<{
 
 const textOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
-const open = (wanted: ReadonlyArray<PublisherOptions>) =>
+const open = (wanted: ReadonlyArray<ZmqSettings>) =>
   Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
     const library = yield* loadZeroMq(`-zmqpub${wanted[0]?.topic ?? ""}`)
@@ -101,7 +94,7 @@ const open = (wanted: ReadonlyArray<PublisherOptions>) =>
 
 /** As upstream (`Initialize`), one unusable address leaves the node without publishers. */
 const make = (
-  wanted: ReadonlyArray<PublisherOptions>
+  wanted: ReadonlyArray<ZmqSettings>
 ): Effect.Effect<typeof Publishers.Service, ZeroMqMissing, Scope.Scope> =>
   Effect.gen(function*() {
     if (wanted.length === 0) return NONE
@@ -132,7 +125,7 @@ const make = (
     }
   })
 
-export const layer = (wanted: ReadonlyArray<PublisherOptions>): Layer.Layer<Publishers, ZeroMqMissing> =>
+export const layer = (wanted: ReadonlyArray<ZmqSettings>): Layer.Layer<Publishers, ZeroMqMissing> =>
   Layer.scoped(Publishers, make(wanted))
 
 export const layerSilent: Layer.Layer<Publishers> = Layer.succeed(Publishers, NONE)

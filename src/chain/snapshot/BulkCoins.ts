@@ -1,24 +1,18 @@
 import SQLite from "better-sqlite3"
 import { closeSync, openSync } from "node:fs"
 import { syncFile } from "../../base/disk.ts"
-import type { Coin, NameClaim } from "../../consensus/view.ts"
+import type { Coin } from "../../consensus/view.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { guarded } from "../../storage/Database.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { chainStateFile, chainStateFormat } from "../state/ChainDatabase.ts"
 import { encodeCoin } from "../state/coinCodec.ts"
+import type { FoundClaim } from "./ClaimsOfCoins.ts"
 
 export interface NewCoin {
   /** As on the wire. */
   readonly outpoint: Bytes
   readonly coin: Coin
-}
-
-export interface NewClaim {
-  readonly name: Bytes
-  readonly claim: NameClaim
-  /** As on the wire. */
-  readonly outpoint: Bytes
 }
 
 /** The key of the database: the outpoint with its index big endian. */
@@ -38,7 +32,7 @@ export class BulkCoins {
   private readonly file: string
   private readonly database: SQLite.Database
   private readonly putCoins: (rows: ReadonlyArray<NewCoin>) => void
-  private readonly putClaims: (rows: ReadonlyArray<NewClaim>) => void
+  private readonly putClaims: (rows: ReadonlyArray<FoundClaim>) => void
 
   /** The directory must have no chain state. */
   constructor(directory: string, pageSize: number) {
@@ -60,7 +54,7 @@ export class BulkCoins {
             (rows) => `INSERT INTO coins (outpoint, coin) VALUES ${repeated("(?, ?)", rows)}`,
             ({ coin, outpoint }, cells) => cells.push(keyOf(outpoint), encodeCoin(coin))
           ),
-          putClaims: rowWriter<NewClaim>(
+          putClaims: rowWriter<FoundClaim>(
             database,
             (rows) => `INSERT INTO claims (name, height, outpoint) VALUES ${repeated("(?, ?, ?)", rows)}`,
             ({ claim, name, outpoint }, cells) => cells.push(name, claim.height, outpoint)
@@ -83,7 +77,7 @@ export class BulkCoins {
     this.writing(() => this.putCoins(coins))
   }
 
-  claim(claims: ReadonlyArray<NewClaim>): void {
+  claim(claims: ReadonlyArray<FoundClaim>): void {
     this.writing(() => this.putClaims(claims))
   }
 

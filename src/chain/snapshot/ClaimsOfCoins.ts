@@ -8,6 +8,7 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 export interface FoundClaim {
   readonly name: Bytes
   readonly claim: NameClaim
+  /** As on the wire. */
   readonly outpoint: Bytes
 }
 

@@ -1,6 +1,7 @@
 import type { DnsRecord, RecordSet } from "../records.ts"
 import { FLAGS, MAX_MESSAGE_BYTES } from "../wire/codes.ts"
-import type { AskedQuestion, SetHead } from "../wire/MessageWriter.ts"
+import type { MessageQuestion } from "../wire/message.ts"
+import type { SetHead } from "../wire/MessageWriter.ts"
 import { MessageWriter } from "../wire/MessageWriter.ts"
 
 /** Names behind the first 16 kB of a message cannot be pointed at, so that longer ones save nothing. */
@@ -9,7 +10,7 @@ const MESSAGE_BYTES = 0x4000
 export interface TransferHead {
   readonly id: number
   /** Only the first message has it (RFC 5936, section 2.2). */
-  readonly question: AskedQuestion | undefined
+  readonly question: MessageQuestion | undefined
   /** Bytes to leave free in each message, for TSIG. */
   readonly spare: number
 }
@@ -26,7 +27,7 @@ export class TransferWriter {
     this.#start(head.question, MESSAGE_BYTES)
   }
 
-  #start(question: AskedQuestion | undefined, limit: number): void {
+  #start(question: MessageQuestion | undefined, limit: number): void {
     const { id, spare } = this.#head
     this.#writer.start({ id, flags: FLAGS.QR | FLAGS.AA, question }, limit - spare)
     this.#records = 0

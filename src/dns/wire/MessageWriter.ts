@@ -1,22 +1,16 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { DnsRecord, RecordSet } from "../records.ts"
 import { CLASSES, HEADER_BYTES, MAX_MESSAGE_BYTES, META_TYPES } from "./codes.ts"
-import { lowerCaseName, ROOT, type WireName } from "./name.ts"
+import type { MessageQuestion } from "./message.ts"
+import { lowerCaseName, ROOT } from "./name.ts"
 import { writeRecordData } from "./recordData.ts"
 import { WireWriter } from "./WireWriter.ts"
-
-export interface AskedQuestion {
-  /** In the letters of the client. */
-  readonly asked: WireName
-  readonly type: number
-  readonly class: number
-}
 
 export interface MessageHead {
   readonly id: number
   /** The second word of the header, with the lower four bits of the response code. */
   readonly flags: number
-  readonly question: AskedQuestion | undefined
+  readonly question: MessageQuestion | undefined
 }
 
 /** The OPT record of a message of ours (RFC 6891). */

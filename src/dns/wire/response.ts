@@ -1,7 +1,8 @@
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import type { RecordSet } from "../records.ts"
 import { FLAGS, HEADER_BYTES, MAX_MESSAGE_BYTES } from "./codes.ts"
-import { type AskedQuestion, MessageWriter, type OptRecord, writeOpt } from "./MessageWriter.ts"
+import type { MessageQuestion } from "./message.ts"
+import { MessageWriter, type OptRecord, writeOpt } from "./MessageWriter.ts"
 import type { WireName } from "./name.ts"
 import { WireWriter } from "./WireWriter.ts"
 
@@ -40,7 +41,7 @@ const COPIED_FLAGS = 0x7800 | FLAGS.RD | FLAGS.CD
 const u16 = (bytes: Bytes, at: number): number => (bytes[at] ?? 0) << 8 | (bytes[at + 1] ?? 0)
 
 /** The question in the letters of the query; `undefined` if the answer repeats none. */
-export const askedQuestion = ({ bytes, questionEnd }: AskedBytes): AskedQuestion | undefined =>
+export const askedQuestion = ({ bytes, questionEnd }: AskedBytes): MessageQuestion | undefined =>
   questionEnd === HEADER_BYTES ? undefined : {
     asked: binaryString(bytes.subarray(HEADER_BYTES, questionEnd - 4)) as WireName,
     type: u16(bytes, questionEnd - 4),

@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { isLoopback } from "../../base/addresses.ts"
+import { percentDecoded } from "../../base/safeText.ts"
 import type { DaemonConfig } from "../../client/config.ts"
 import { readWords } from "../../config/argv.ts"
 import { CALLING_OPTIONS, CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
@@ -69,14 +70,6 @@ const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError
 
 const URL_FORM = "postgres://USER@HOST:PORT/DATABASE"
 
-const unescaped = (part: string): string | undefined => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
-}
-
 /** Messages do not repeat the URL, which may have a password. */
 export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): Judged<PgTarget> => {
   const noUrl = wrong(`the database must be a URL of the form ${URL_FORM}`)
@@ -84,7 +77,7 @@ export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): J
   const { host, pathname, searchParams, username } = new URL(text)
   const set = (variable: string): string | undefined => env[variable] === "" ? undefined : env[variable]
   const name = pathname.slice(1)
-  const database = name === "" ? set("PGDATABASE") ?? unescaped(username) : name
+  const database = name === "" ? set("PGDATABASE") ?? percentDecoded(username) : name
   if (database === undefined) return noUrl
   const server = host === "" ? searchParams.get("host") ?? set("PGHOST") ?? "localhost" : host
   return Either.right({ url: Redacted.make(text), shown: `${server}/${database}` })

@@ -5,18 +5,12 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { defaultText, describedOption } from "../../config/help.ts"
+import { defaultText, type DescribedOption, describedOption } from "../../config/help.ts"
 import type { OptionKind } from "../../config/kinds.ts"
 import type { Option as Row, OptionTable } from "../../config/optionRow.ts"
 import type { ValuesIn } from "../../config/settingsIn.ts"
 
 /** Options of @effect/cli for svcd-mail and svcd-wallet, decoded by `config/kinds.ts`. */
-
-interface Traits {
-  readonly description: string
-  readonly shown?: string | undefined
-  readonly env?: string | undefined
-}
 
 /** The message begins with the flag. It cannot show a secret, because secrets accept any text. */
 const decoded = <A, I>(name: string, { schema }: { readonly schema: () => Schema.Schema<A, I> }) => {
@@ -28,10 +22,14 @@ const decoded = <A, I>(name: string, { schema }: { readonly schema: () => Schema
     })
 }
 
-const textOf = (name: string, { placeholder }: { readonly placeholder: string }, traits: Traits) =>
+const textOf = (name: string, { placeholder }: { readonly placeholder: string }, traits: DescribedOption) =>
   Options.text(name).pipe(Options.withPseudoName(placeholder), Options.withDescription(describedOption(traits)))
 
-export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A | undefined> => {
+export const optionalFlag = <A>(
+  name: string,
+  kind: OptionKind<A>,
+  traits: DescribedOption
+): Options.Options<A | undefined> => {
   const decode = decoded(name, kind)
   return textOf(name, kind, traits).pipe(
     Options.optional,
@@ -42,14 +40,14 @@ export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Trait
 export const defaultedFlag = <A>(
   name: string,
   kind: OptionKind<A>,
-  { fallback, ...traits }: Traits & { readonly fallback: string }
+  { fallback, ...traits }: DescribedOption & { readonly fallback: string }
 ): Options.Options<A> =>
   textOf(name, kind, { ...fallback === "" ? {} : { shown: fallback }, ...traits }).pipe(
     Options.withDefault(fallback),
     Options.mapEffect(decoded(name, kind))
   )
 
-export const switchFlag = (name: string, { description }: Traits): Options.Options<boolean> =>
+export const switchFlag = (name: string, { description }: DescribedOption): Options.Options<boolean> =>
   Options.withDescription(Options.boolean(name), description)
 
 export const flagsOf = <O extends OptionTable>(

@@ -21,6 +21,13 @@ const keysProblem = (document: WalletDocument): string | undefined => {
   return Either.isLeft(chains) ? chains.left.reason : undefined
 }
 
+/** Whether a transaction has a NAME_FIRSTUPDATE of the name. */
+export const registers = ({ outputs }: Transaction, name: Bytes): boolean =>
+  outputs.some(({ script }) => {
+    const operation = parseNameScript(script)?.operation
+    return operation?.op === "name_firstupdate" && equal(operation.name, name)
+  })
+
 const registrationProblem = (
   { firstUpdateTxid, name, newTxid, newVout, rand }: RegistrationEntry,
   known: (txid: Bytes) => Transaction | undefined
@@ -32,11 +39,7 @@ const registrationProblem = (
     if (!matches) return "name or salt do not open its NAME_NEW"
   }
   const revealed = firstUpdateTxid === undefined ? undefined : known(firstUpdateTxid)
-  const registers = revealed === undefined || revealed.outputs.some(({ script }) => {
-    const operation = parseNameScript(script)?.operation
-    return operation?.op === "name_firstupdate" && equal(operation.name, name)
-  })
-  return registers ? undefined : "its NAME_FIRSTUPDATE is of another name"
+  return revealed === undefined || registers(revealed, name) ? undefined : "its NAME_FIRSTUPDATE is of another name"
 }
 
 export const registrationsProblem = (

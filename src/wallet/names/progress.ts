@@ -2,7 +2,8 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
-import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { outpointKey } from "../../protocol/transaction.ts"
+import { registers } from "../keys/documentCheck.ts"
 import type { RegistrationEntry } from "../keys/registrationEntry.ts"
 import type { WalletTx } from "../ledger/WalletLedger.ts"
 import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
@@ -69,12 +70,6 @@ export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements =>
   }
   return { spender: (key) => spenders.get(key), maker: (key) => makers.get(key) }
 }
-
-const registers = ({ outputs }: Transaction, name: Bytes): boolean =>
-  outputs.some(({ script }) => {
-    const operation = parseNameScript(script)?.operation
-    return operation?.op === "name_firstupdate" && equal(operation.name, name)
-  })
 
 export interface Evidence {
   /** The last block that the wallet has processed. */

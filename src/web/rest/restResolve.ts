@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { percentDecoded } from "../../base/safeText.ts"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
 import { PROOF_LEVELS } from "../../light/proof.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
@@ -15,19 +16,11 @@ export const isResolvePath = (path: string): boolean => path.startsWith(PREFIX)
 
 const PARTS = ["type", "requireProof", "nameEncoding", "valueEncoding"]
 
-const decoded = (text: string): string | undefined => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
 const givenOf = (path: string, query: URLSearchParams): Effect.Effect<GivenHost, RpcError> =>
   Effect.gen(function*() {
     yield* Effect.mapError(checkParts(query, PARTS, PARTS), (problem) => RpcError.invalidParameter(problem))
     const text = (name: string) => query.get(name) ?? undefined
-    const host = decoded(path.slice(PREFIX.length))
+    const host = percentDecoded(path.slice(PREFIX.length))
     if (host === undefined) return yield* RpcError.invalidParameter("Invalid encoded host")
     const asked = text("requireProof")
     const requireProof = PROOF_LEVELS.find((level) => level === asked)

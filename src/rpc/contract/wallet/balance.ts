@@ -18,7 +18,7 @@ import * as Result from "../../method/results.ts"
 import { NAME_OP } from "../../shapes/name.ts"
 import { EXAMPLE_OWN_ADDRESS, EXAMPLE_TXID } from "../examples.ts"
 import { AVOID_REUSE, NO_AVOID_REUSE } from "./walletParams.ts"
-import { LAST_BLOCK } from "./walletTransactions.ts"
+import { LAST_BLOCK, PARENT_DESCRIPTORS } from "./walletTransactions.ts"
 
 export const DUMMY = "dummy first argument must be excluded or set to \"*\"."
 
@@ -39,9 +39,7 @@ export const UNSPENT = Schema.Struct({
   spendable: Result.boolean("true"),
   solvable: Result.boolean("Whether the wallet knows how to spend it, without regard to keys"),
   desc: Schema.optional(Result.string("Descriptor of the script")),
-  parent_descs: Schema.Array(Result.string("A descriptor")).annotations({
-    description: "The descriptors from which the script is derived"
-  }),
+  parent_descs: PARENT_DESCRIPTORS,
   safe: Result.boolean(
     "Whether payments use it by default: confirmed, or the wallet's own change, except change of a fee bump"
   ),

@@ -8,7 +8,6 @@ import {
   hexText,
   int32,
   int64,
-  json,
   namedOptions,
   notNull,
   optional,
@@ -20,6 +19,7 @@ import {
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_ADDRESS } from "../examples.ts"
 import { NAMEOP_PARAM } from "../names/nameParams.ts"
+import { TRANSACTION_PARAMS } from "../transactions/transactionParams.ts"
 import { FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS } from "./fundingOptions.ts"
 import { PAYMENT_VERSION, withoutWeights } from "./walletParams.ts"
 
@@ -72,11 +72,7 @@ export const WALLETCREATEFUNDEDPSBT = contract({
   summary: "Makes a PSBT from inputs and outputs, and adds inputs of the wallet to fund it. Does not sign or send it.",
   params: {
     inputs: INPUTS,
-    outputs: json(
-      "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
-        "object with all members.",
-      { words: "json array or object" }
-    ),
+    outputs: TRANSACTION_PARAMS.outputs,
     locktime: withDefault(int64("Lock time."), 0),
     options: orEmpty(withoutWeights(namedOptions({ ...FUND_PSBT_OPTIONS, ...NAME_OPTIONS }, "Options."))),
     bip32derivs: withDefault(boolean("Whether the PSBT includes derivation paths of the wallet's keys."), true),

@@ -11,6 +11,7 @@ import {
   withDefault
 } from "../../method/params.ts"
 import { EXAMPLE_ADDRESS } from "../examples.ts"
+import { TRANSACTION_PARAMS } from "../transactions/transactionParams.ts"
 import {
   ADD_TO_WALLET,
   FEE_OPTIONS,
@@ -110,11 +111,7 @@ export const SEND = contract({
   writes: true,
   summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",
   params: {
-    outputs: json(
-      "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
-        "object with all members.",
-      { words: "json array or object" }
-    ),
+    outputs: TRANSACTION_PARAMS.outputs,
     conf_target: CONF_TARGET,
     estimate_mode: ESTIMATE_MODE,
     fee_rate: FEE_RATE,

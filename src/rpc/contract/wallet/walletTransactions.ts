@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import * as Result from "../../method/results.ts"
 import { MARKED_TRANSACTION } from "../../shapes/transaction.ts"
 
-const PARENT_DESCRIPTORS = Schema.Array(Result.string("A descriptor")).annotations({
+export const PARENT_DESCRIPTORS = Schema.Array(Result.string("A descriptor")).annotations({
   description: "The descriptors from which the script is derived"
 })
 

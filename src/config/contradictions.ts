@@ -1,9 +1,10 @@
-import { type Address, formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
+import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
 import { shortAmount } from "../protocol/amount.ts"
 import { wantsCookie } from "./cookie.ts"
 import type { Issue } from "./decode.ts"
 import { dnsContradictions, dnsListenersOf } from "./dnsSettings.ts"
 import { electrumContradictions } from "./electrumSettings.ts"
+import { type Listener, takenIssues } from "./listeners.ts"
 import type { OptionName } from "./options.ts"
 import { peerContradictions } from "./peerSettings.ts"
 import { withoutPort } from "./permissions.ts"
@@ -72,12 +73,12 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
       )
     }
   }
-  listeners.forEach(({ address, name }, at) => {
-    const taken = listeners.slice(0, at).find((before) => overlap(before.address, address))
-    if (taken !== undefined) {
-      complain(name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`)
-    }
-  })
+  const all: ReadonlyArray<Listener> = [
+    ...listen !== undefined && peers.maxPeers > 0 ? [{ name: "listen", address: listen } as const] : [],
+    ...listeners,
+    ...metricsaddr === undefined ? [] : [{ name: "metricsaddr", address: metricsaddr } as const]
+  ]
+  issues.push(...takenIssues(all))
   if (isOpen && !wantsCookie(settings)) {
     for (const [name, given] of [["rpcwhitelist", methods.whitelists], ["rpcrights", rpc.rights]] as const) {
       if (given.length === 0) continue
@@ -87,24 +88,8 @@ export const contradictions = (settings: GivenSettings): ReadonlyArray<Issue> =>
       )
     }
   }
-  for (const { address, name } of listeners) {
-    if (metricsaddr !== undefined && overlap(metricsaddr, address)) {
-      complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by ${name} ${formatHostPort(address)}`)
-    }
-    if (listen !== undefined && peers.maxPeers > 0 && overlap(listen, address)) {
-      complain(name, `${formatHostPort(address)} is taken by listen ${formatHostPort(listen)}`)
-    }
-  }
-  if (listen !== undefined && peers.maxPeers > 0) {
-    if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
-      complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
-    }
-  }
-  const others: Array<{ readonly name: OptionName; readonly address: Address }> = [...listeners]
-  if (metricsaddr !== undefined) others.push({ name: "metricsaddr", address: metricsaddr })
-  if (listen !== undefined && peers.maxPeers > 0) others.push({ name: "listen", address: listen })
-  issues.push(...dnsContradictions(settings.dns, others))
-  issues.push(...electrumContradictions(settings.electrum, [...others, ...dnsListenersOf(settings.dns)]))
+  issues.push(...dnsContradictions(settings.dns, all))
+  issues.push(...electrumContradictions(settings.electrum, [...all, ...dnsListenersOf(settings.dns)]))
   if (network === "mainnet" && mempool.acceptNonStdTxn) {
     complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
   }

@@ -1,6 +1,7 @@
-import { type Address, formatHostPort, overlap } from "../base/addresses.ts"
+import { formatHostPort, overlap } from "../base/addresses.ts"
 import type { Issue } from "./decode.ts"
 import type { DNS_OPTIONS, DnsSettings } from "./dnsOptions.ts"
+import { type Listener, takenIssues } from "./listeners.ts"
 
 /** Contradictions between the options of DNS, and where it listens. */
 
@@ -8,12 +9,7 @@ type DnsOptionName = keyof typeof DNS_OPTIONS
 
 const LISTENERS = [["dns", "listen"], ["dnstls", "tls"], ["dnshttps", "https"], ["dnshttp", "http"]] as const
 
-interface DnsListener {
-  readonly name: DnsOptionName
-  readonly address: Address
-}
-
-export const dnsListenersOf = (dns: DnsSettings): ReadonlyArray<DnsListener> =>
+export const dnsListenersOf = (dns: DnsSettings): ReadonlyArray<Listener<DnsOptionName>> =>
   LISTENERS.flatMap(([name, field]) => dns[field].map((address) => ({ name, address })))
 
 /** Whether the node answers DNS at all. */
@@ -43,13 +39,8 @@ const certificateIssues = (dns: DnsSettings): ReadonlyArray<Issue> => {
     : []
 }
 
-interface OtherListener {
-  readonly name: string
-  readonly address: Address
-}
-
 /** `others` are the listeners of the node that are not for DNS. */
-export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<OtherListener>): ReadonlyArray<Issue> => {
+export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<Listener>): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = [...certificateIssues(dns)]
   for (const name of purposeless(dns)) {
     issues.push([
@@ -58,12 +49,7 @@ export const dnsContradictions = (dns: DnsSettings, others: ReadonlyArray<OtherL
     ])
   }
   const listeners = dnsListenersOf(dns)
-  listeners.forEach(({ address, name }, at) => {
-    const taken = [...others, ...listeners.slice(0, at)].find((other) => overlap(other.address, address))
-    if (taken !== undefined) {
-      issues.push([name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`])
-    }
-  })
+  issues.push(...takenIssues(listeners, others))
   for (const { address } of dns.forward) {
     const own = listeners.find((listener) => overlap(listener.address, address))
     if (own !== undefined) issues.push(["dnsforward", `${formatHostPort(address)} is this node itself, by ${own.name}`])

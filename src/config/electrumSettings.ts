@@ -1,6 +1,6 @@
-import { type Address, formatHostPort, overlap } from "../base/addresses.ts"
 import type { Issue } from "./decode.ts"
 import type { ELECTRUM_OPTIONS, ElectrumSettings } from "./electrumOptions.ts"
+import { type Listener, takenIssues } from "./listeners.ts"
 
 /** Contradictions between the options of the Electrum server, and where it listens. */
 
@@ -13,26 +13,16 @@ const LISTENERS = [
   ["electrumwss", "secureWebSocket"]
 ] as const
 
-export interface ElectrumListener {
-  readonly name: ElectrumOptionName
-  readonly address: Address
-}
-
-export const electrumListenersOf = (electrum: ElectrumSettings): ReadonlyArray<ElectrumListener> =>
+export const electrumListenersOf = (electrum: ElectrumSettings): ReadonlyArray<Listener<ElectrumOptionName>> =>
   LISTENERS.flatMap(([name, field]) => electrum[field].map((address) => ({ name, address })))
 
 /** Whether the node serves Electrum clients at all. */
 export const servesElectrum = (electrum: ElectrumSettings): boolean => electrumListenersOf(electrum).length > 0
 
-interface OtherListener {
-  readonly name: string
-  readonly address: Address
-}
-
 /** `others` are the other listeners of the node. */
 export const electrumContradictions = (
   electrum: ElectrumSettings,
-  others: ReadonlyArray<OtherListener>
+  others: ReadonlyArray<Listener>
 ): ReadonlyArray<Issue> => {
   const issues: Array<Issue> = []
   const listeners = electrumListenersOf(electrum)
@@ -48,11 +38,5 @@ export const electrumContradictions = (
       : ["electrumcert", "electrumkey"] as const
     issues.push([given, `is given without ${missing}; TLS needs both, or neither for a certificate that svcd makes`])
   }
-  listeners.forEach(({ address, name }, at) => {
-    const taken = [...others, ...listeners.slice(0, at)].find((other) => overlap(other.address, address))
-    if (taken !== undefined) {
-      issues.push([name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`])
-    }
-  })
-  return issues
+  return [...issues, ...takenIssues(listeners, others)]
 }

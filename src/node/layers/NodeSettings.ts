@@ -28,7 +28,6 @@ export const optionsOfConfig = <Options, A, E, R>(
 export class NodeSettings extends Context.Tag("svcd/NodeSettings")<NodeSettings, {
   readonly settings: Settings
   readonly with: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
-  readonly withPeers: (part: PartOptions) => Either.Either<Settings, InvalidConfig>
 }>() {}
 
 export interface PartOptions {
@@ -82,7 +81,7 @@ export const wholeSettings = (settings: Settings): typeof NodeSettings.Service =
     isEmpty(options)
       ? Either.right(settings)
       : Either.left(new InvalidConfig({ field: "options", reason: "are given where the settings of the node are" }))
-  return NodeSettings.of({ settings, with: same, withPeers: same })
+  return NodeSettings.of({ settings, with: same })
 }
 
 /** For a node composed by hand. Nothing below a `PeerManager` waits for peers, and none is contacted without one. */
@@ -92,9 +91,8 @@ export const chainSettings = (options: ChainOptionsGiven): Either.Either<typeof 
     const known = new Known({ ...given, maxpeers: 0 }, "Chain")
     return NodeSettings.of({
       settings: yield* known.settings,
-      with: known.extend,
-      withPeers: (part) => {
-        known.goOnline()
+      with: (part) => {
+        if (part.layer === "PeerManager") known.goOnline()
         return known.extend(part)
       }
     })
@@ -107,5 +105,5 @@ export const nodeSettings = (options: object): Either.Either<typeof NodeSettings
   Either.gen(function*() {
     const given = yield* Either.mapLeft(decodeOptions("Node", options), invalid)
     const known = new Known(given, "Node")
-    return NodeSettings.of({ settings: yield* known.settings, with: known.extend, withPeers: known.extend })
+    return NodeSettings.of({ settings: yield* known.settings, with: known.extend })
   })

@@ -14,6 +14,7 @@ import type { BlocksPruned, ValidatedByOtherRules } from "../../chain/errors.ts"
 import type { Follower } from "../../chain/write/Follower.ts"
 import { type EmbeddedOpenFailure, InvalidConfig } from "../../client/errors.ts"
 import * as DataDirectory from "../../config/DataDirectory.ts"
+import type { Settings } from "../../config/settings.ts"
 import * as ErrorCount from "../../metrics/countErrors.ts"
 import * as Samples from "../../metrics/Samples.ts"
 import type { Publishers } from "../../publish/Publishers.ts"
@@ -22,7 +23,7 @@ import * as DataHealth from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { InvalidWalletRequest } from "../../wallet/errors.ts"
 import * as Memory from "../memory.ts"
-import { NodeSettings } from "./NodeSettings.ts"
+import { NodeSettings, type PartOptions } from "./NodeSettings.ts"
 
 export type NodeBase =
   | Budget
@@ -71,6 +72,10 @@ export const inNode = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, 
     NodeClock.NodeTime,
     (clock) => layer.pipe(Layer.provide(Layer.setClock(clock)), Layer.provide(ErrorCount.layer))
   )).pipe(leavingHost)
+
+/** A part of a node with its options, in the terms of `NodeSettings`. */
+export const partLayer = <A, E, R>(part: PartOptions, layerOf: (settings: Settings) => Layer.Layer<A, E, R>) =>
+  inNode(Layer.unwrapEffect(Effect.map(Effect.flatMap(NodeSettings, (node) => node.with(part)), layerOf)))
 
 /** Keeps a follower at the tip of the chain until the scope closes. */
 export const following = (

@@ -8,10 +8,10 @@ import { servesDns } from "../../config/dnsSettings.ts"
 import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { Dns } from "../../dns/Dns.ts"
-import { inNode, type NodeBase, serverFailure } from "./base.ts"
+import { type NodeBase, partLayer, serverFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 
 /** The DNS server of a node, whose code loads where it is used: most nodes have none. */
 
@@ -29,13 +29,9 @@ type DnsFailure = BindFailed | EmbeddedOpenFailure
 const USUAL = [{ host: "127.0.0.1", port: 5391 }]
 
 const layerOf = (options: DnsServerOptions) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) =>
-      node.with({ layer: "DnsServer", options: listening(options), isServer: true })),
-    loaded
-  )).pipe(
-    inNode,
-    Layer.mapError(serverFailure)
+  Layer.mapError(
+    partLayer({ layer: "DnsServer", options: listening(options), isServer: true }, loaded),
+    serverFailure
   )
 
 const listening = (options: DnsServerOptions): DnsServerOptions => {

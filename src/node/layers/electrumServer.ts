@@ -9,11 +9,11 @@ import type { OptionsOf } from "../../config/nodeOptions.ts"
 import type { Settings } from "../../config/settings.ts"
 import { ElectrumServer } from "../../electrum/ElectrumServer.ts"
 import type { Dispatch } from "../../rpc/Dispatch.ts"
-import { inNode, type NodeBase, serverFailure } from "./base.ts"
+import { type NodeBase, partLayer, serverFailure } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 
 /** The Electrum server of a node, whose code loads where it is used: most nodes have none. */
 
@@ -45,13 +45,9 @@ const listening = (options: ElectrumServerOptions): ElectrumServerOptions => {
 }
 
 const layerOf = (options: ElectrumServerOptions) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) =>
-      node.with({ layer: "ElectrumServer", options: listening(options), isServer: true })),
-    loaded
-  )).pipe(
-    inNode,
-    Layer.mapError(serverFailure)
+  Layer.mapError(
+    partLayer({ layer: "ElectrumServer", options: listening(options), isServer: true }, loaded),
+    serverFailure
   )
 
 /** The names of a node for Electrum clients. */

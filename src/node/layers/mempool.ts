@@ -17,10 +17,10 @@ import type { Policy } from "../../mempool/policy/Policy.ts"
 import * as ScriptBook from "../../mempool/scripts/ScriptBook.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { publishing } from "../../publish/publish.ts"
-import { endingNode, following, inNode, openFailure } from "./base.ts"
+import { endingNode, following, openFailure, partLayer } from "./base.ts"
 import { FilesImported, type ProvidedByChain } from "./chain.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 import { sampleMempool } from "./samples.ts"
 
 /** The mempool of a node with its fee rates, block templates and events. */
@@ -90,8 +90,8 @@ export type ProvidedByMempool =
 export type MempoolOptionsGiven = OptionsOf<"Mempool">
 
 export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Mempool", options })),
+  partLayer(
+    { layer: "Mempool", options },
     (settings) =>
       Layer.mergeAll(
         running,
@@ -100,7 +100,7 @@ export const mempoolLayer = (options: MempoolOptionsGiven = {}) =>
         LiveEvents.layer,
         ScriptBook.layer
       ).pipe(Layer.provideMerge(poolOf(settings)))
-  )).pipe(inNode)
+  )
 
 /** Unconfirmed transactions that this node would relay and mine. */
 export class NodeMempool extends Pool.Mempool {

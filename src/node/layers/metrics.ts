@@ -12,8 +12,8 @@ import { exposition } from "../../metrics/exposition.ts"
 import * as MetricsServer from "../../metrics/MetricsServer.ts"
 import { Samples } from "../../metrics/Samples.ts"
 import { partsInUse, shownMetrics } from "../../metrics/shownMetrics.ts"
-import { inNode, type NodeBase } from "./base.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { type NodeBase, partLayer } from "./base.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 
 /** An optional address to listen on, and whether all metrics are shown. */
 export type MetricsOptions = OptionsOf<"Metrics">
@@ -43,10 +43,7 @@ export class NodeMetrics extends Context.Tag("svcd/Metrics")<NodeMetrics, {
 }>() {
   /** The metrics of the node below, on their own address if `listen` names one. */
   static layer(options: MetricsOptions = {}): Layer.Layer<NodeMetrics, BindFailed | InvalidConfig, NodeBase> {
-    return Layer.unwrapEffect(Effect.map(
-      Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Metrics", options, isServer: true })),
-      metricsLayer
-    )).pipe(inNode)
+    return partLayer({ layer: "Metrics", options, isServer: true }, metricsLayer)
   }
 
   /** As `layer`, with options that the program reads. */

@@ -21,9 +21,9 @@ import { NameDb } from "../../names/NameDb.ts"
 import * as LightStart from "../lightStart.ts"
 import { collectGarbage, isLightSettled, releaseMemory } from "../releaseMemory.ts"
 import { logSync } from "../reportSync.ts"
-import { following, inBackground, inNode, openFailure, starting } from "./base.ts"
+import { following, inBackground, openFailure, partLayer, starting } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 import { sampleNames, sampleSync } from "./samples.ts"
 
 /** The names of a chain: their file, answers and progress. */
@@ -102,8 +102,8 @@ export type ProvidedByNameDb =
 export type NameDbOptionsGiven = OptionsOf<"NameDb">
 
 export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "NameDb", options })),
+  partLayer(
+    { layer: "NameDb", options },
     (settings) =>
       running.pipe(
         Layer.provideMerge(SyncReporter.layer),
@@ -111,7 +111,7 @@ export const nameDbLayer = (options: NameDbOptionsGiven = {}) =>
         Layer.provideMerge(Layer.merge(LightStart.layer(settings), watchedOf(settings))),
         Layer.provideMerge(Layer.provideMerge(catchingUp, namesOf(settings)))
       )
-  )).pipe(inNode)
+  )
 
 /** The names of the chain. */
 export class NodeNames extends Names.NameDb {

@@ -15,12 +15,12 @@ import * as Manager from "../../network/PeerManager.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import * as LightStart from "../lightStart.ts"
 import { reportSync } from "../reportSync.ts"
-import { inNode } from "./base.ts"
+import { partLayer } from "./base.ts"
 import { expectedPeers, type ProvidedByChain } from "./chain.ts"
 import { loadFiles } from "./files.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 import { samplePeers, sampleTraffic } from "./samples.ts"
 import type { ProvidedByWallet } from "./wallet.ts"
 
@@ -51,14 +51,14 @@ const networkOf = (settings: Settings) =>
 export type PeerOptionsGiven = OptionsOf<"PeerManager">
 
 export const peersLayer = (options: PeerOptionsGiven = {}) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.withPeers({ layer: "PeerManager", options })),
+  partLayer(
+    { layer: "PeerManager", options },
     (settings) =>
       // The check begins once everything is there that it goes through.
       Layer.merge(running(settings), BackgroundCheck.layer(settings.chain.backgroundCheck)).pipe(
         Layer.provideMerge(networkOf(settings))
       )
-  )).pipe(inNode)
+  )
 
 type PeersFailure = BindFailed | InvalidConfig | StorageFailure
 

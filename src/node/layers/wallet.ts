@@ -12,11 +12,11 @@ import type { Settings } from "../../config/settings.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
 import * as Wallets from "../../wallet/Wallets.ts"
 import { notifyOfWallets } from "../notifications.ts"
-import { inNode, openFailure } from "./base.ts"
+import { openFailure, partLayer } from "./base.ts"
 import type { ProvidedByChain } from "./chain.ts"
 import type { ProvidedByMempool } from "./mempool.ts"
 import type { ProvidedByNameDb } from "./names.ts"
-import { NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
+import { optionsOfConfig } from "./NodeSettings.ts"
 
 const walletsOf = ({ chain: { pageSize }, wallet }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
@@ -84,10 +84,10 @@ export type ProvidedByWallet = ExpiringNames.ExpiringNames | Wallets.Wallets
 export type WalletOptionsGiven = OptionsOf<"Wallet"> & WalletAccess
 
 export const walletLayer = (options: OptionsOf<"Wallet"> = {}) =>
-  Layer.unwrapEffect(Effect.map(
-    Effect.flatMap(NodeSettings, (node) => node.with({ layer: "Wallet", options })),
+  partLayer(
+    { layer: "Wallet", options },
     (settings) => Layer.merge(catchingUp(settings), ExpiringNames.layer).pipe(Layer.provideMerge(walletsOf(settings)))
-  )).pipe(inNode)
+  )
 
 type BelowWallet = ProvidedByChain | ProvidedByMempool | ProvidedByNameDb
 

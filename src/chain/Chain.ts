@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { BlockUndo } from "../consensus/connectBlock.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
@@ -25,7 +26,6 @@ import { type HeaderTree, headerTree, NO_HEADER } from "./index/HeaderTree.ts"
 import { type ChainOptions, openChain } from "./openChain.ts"
 import * as Snapshots from "./Snapshots.ts"
 import type { ChainState } from "./state/ChainState.ts"
-import type { Undo } from "./state/coinCodec.ts"
 import type { Cursor } from "./write/Follower.ts"
 import { cursorOf } from "./write/followers.ts"
 
@@ -69,7 +69,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
   /** The undo data of a block; `undefined` if it was never connected. Fails if they are lost. */
-  readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
+  readonly undo: (hash: Bytes) => Effect.Effect<BlockUndo | undefined, BlockNotFound | StorageFailure>
   /** The undo data as stored. */
   readonly undoBytes: (hash: Bytes) => Effect.Effect<Bytes | undefined, BlockNotFound | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>

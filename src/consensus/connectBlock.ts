@@ -203,7 +203,9 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
 }
 
 export interface BlockUndo {
+  /** Older coins that the block removed, by outpoint key. */
   readonly removed: ReadonlyMap<string, Coin>
+  /** Claims before the block, by name key; `undefined` for a new name. */
   readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 

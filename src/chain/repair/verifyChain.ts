@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { monotonic } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turns.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
-import { connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
+import { type BlockUndo, connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
 import { blockFlags } from "../../consensus/flags.ts"
 import type { BlockDelta, Coin, NameClaim, ScriptCheck } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
@@ -12,7 +12,6 @@ import { outpointText } from "../../protocol/transaction.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import type { Undo } from "../state/coinCodec.ts"
 import type { VerifyPool } from "../write/VerifyPool.ts"
 import { UndoneView } from "./UndoneView.ts"
 
@@ -53,7 +52,7 @@ export interface VerifyReport {
 
 interface Read {
   readonly block: Block | undefined
-  readonly undo: Undo | undefined
+  readonly undo: BlockUndo | undefined
 }
 
 /** Runs a read. Returns `undefined` for a lost record, which the read has noted. */
@@ -95,7 +94,7 @@ const sameClaim = (a: NameClaim | undefined, b: NameClaim | undefined): boolean 
 /** The first difference between the stored coins and claims after a block and those from connecting it. */
 const difference = (
   made: BlockDelta,
-  undo: Undo,
+  undo: BlockUndo,
   after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: NameKey) => NameClaim | undefined }
 ): string | undefined => {
   for (const [key, coin] of made.coins) {
@@ -122,7 +121,7 @@ interface Reconnected {
 interface Reconnection {
   readonly id: HeaderId
   readonly block: Block
-  readonly undo: Undo
+  readonly undo: BlockUndo
   readonly checkScripts: boolean
 }
 

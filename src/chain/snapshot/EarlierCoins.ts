@@ -1,7 +1,7 @@
-import { undoBlock } from "../../consensus/connectBlock.ts"
+import { type BlockUndo, undoBlock } from "../../consensus/connectBlock.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
-import { coinKey, type Undo } from "../state/coinCodec.ts"
+import { coinKey } from "../state/coinCodec.ts"
 import type { StoredCoin } from "./CoinSnapshot.ts"
 
 /** Approximate memory of an entry without its script, in bytes. */
@@ -22,7 +22,7 @@ export class EarlierCoins {
     return this.bytes
   }
 
-  disconnect(block: Block, undo: Undo): void {
+  disconnect(block: Block, undo: BlockUndo): void {
     for (const [outpoint, coin] of undoBlock(block, undo).coins) {
       const key = coinKey(outpoint).toString("latin1")
       if (!this.changes.has(key)) this.bytes += ENTRY_BYTES

@@ -1,5 +1,6 @@
 import { monotonic } from "../../base/clock.ts"
 import { checkBlock, checkBlockContext } from "../../consensus/block.ts"
+import type { BlockUndo } from "../../consensus/connectBlock.ts"
 import { checkHeaderContext, checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Reject, rejectAs } from "../../consensus/Reject.ts"
@@ -18,7 +19,6 @@ import type { Accepted } from "./Accepted.ts"
 import type { ActiveChainReader } from "./ActiveChain.ts"
 import type { ChainDatabase } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
-import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
 import { Connector } from "./Connector.ts"
 import { Forks } from "./Forks.ts"
@@ -190,7 +190,7 @@ export class ChainState {
   /**
    * The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, even if they are lost.
    */
-  undo(id: HeaderId): Undo | undefined {
+  undo(id: HeaderId): BlockUndo | undefined {
     return hadUndo(this.index, id) ? this.stored.undo(id) : undefined
   }
 

@@ -1,3 +1,4 @@
+import type { BlockUndo } from "../../consensus/connectBlock.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { decodeBlock } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
@@ -13,7 +14,7 @@ import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
 import { ActiveChain } from "./ActiveChain.ts"
 import { writeRules } from "./appliedRules.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
-import { encodedUndo, type Undo } from "./coinCodec.ts"
+import { encodedUndo } from "./coinCodec.ts"
 
 export interface ChainStoresOptions {
   readonly params: ConsensusParams
@@ -26,7 +27,7 @@ export interface ChainStoresOptions {
   readonly onDamage?: (damage: StorageCorrupted) => void
 }
 
-const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
+const NOTHING_UNDONE: BlockUndo = { removed: new Map(), claimsBefore: new Map() }
 
 /** Block files, database and header tree, loaded and made consistent after a crash. */
 export class ChainStores {

@@ -1,5 +1,6 @@
 import { monotonic } from "../../base/clock.ts"
 import { checkWitnesses } from "../../consensus/block.ts"
+import type { BlockUndo } from "../../consensus/connectBlock.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Block, type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
@@ -11,7 +12,7 @@ import { StorageCorrupted } from "../../storage/errors.ts"
 import { NO_CHECKSUM, recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, GENESIS, Status } from "../index/BlockIndex.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
-import { decodeUndo, type Undo } from "./coinCodec.ts"
+import { decodeUndo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
 import type { Timings } from "./timings.ts"
 
@@ -224,7 +225,7 @@ export class StoredBlocks {
     return this.reading("undo", id, () => files.readUndo(index.hash(id), place))
   }
 
-  undo(id: HeaderId): Undo {
+  undo(id: HeaderId): BlockUndo {
     const bytes = this.undoBytes(id)
     try {
       return decodeUndo(bytes)

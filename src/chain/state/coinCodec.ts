@@ -1,3 +1,4 @@
+import type { BlockUndo } from "../../consensus/connectBlock.ts"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../../protocol/keys.ts"
@@ -79,15 +80,8 @@ export const outpointOfKey = (key: Bytes): string => {
   return binaryString(outpoint)
 }
 
-export interface Undo {
-  /** Older coins that the block removed, by outpoint key. */
-  readonly removed: ReadonlyMap<string, Coin>
-  /** Claims before the block, by name key; `undefined` for a new name. */
-  readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
-}
-
 /** The bytes of undo data: a view, valid until the next encoding. */
-export const encodedUndo = ({ claimsBefore, removed }: Undo): Bytes => {
+export const encodedUndo = ({ claimsBefore, removed }: BlockUndo): Bytes => {
   const writer = scratch.clear().compactSize(removed.size)
   removed.forEach((coin, outpoint) => writeCoin(writer.binary(outpoint), coin).varBytes(coin.script))
   writer.compactSize(claimsBefore.size)
@@ -98,10 +92,10 @@ export const encodedUndo = ({ claimsBefore, removed }: Undo): Bytes => {
   return writer.written()
 }
 
-export const encodeUndo = (undo: Undo): Uint8Array => encodedUndo(undo).slice()
+export const encodeUndo = (undo: BlockUndo): Uint8Array => encodedUndo(undo).slice()
 
 /** Throws `DecodeError` for invalid bytes. */
-export const decodeUndo = (bytes: Bytes): Undo => {
+export const decodeUndo = (bytes: Bytes): BlockUndo => {
   const reader = new Reader(bytes)
   const removed = new Map<string, Coin>()
   for (let left = reader.count("removed coins", OUTPOINT_SIZE + 3); left > 0; left--) {

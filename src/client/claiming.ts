@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { displayHash, fromHex } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
+import { decodedIf } from "../protocol/Reader.ts"
 import { decodeTransaction, prevoutTxid } from "../protocol/transaction.ts"
 import { NAME_SHOW } from "../rpc/contract/names/name.ts"
 import { NAME_PENDING } from "../rpc/contract/names/pending.ts"
@@ -44,14 +44,8 @@ export interface Claim {
 
 const spent = (reply: Json): ReadonlyArray<string> | undefined => {
   const bytes = fromHex(serializedReply(reply) ?? "")
-  try {
-    return bytes === undefined
-      ? undefined
-      : decodeTransaction(bytes).inputs.map(({ prevout }) => displayHash(prevoutTxid(prevout)))
-  } catch (cause) {
-    if (cause instanceof DecodeError) return undefined
-    throw cause
-  }
+  const transaction = bytes === undefined ? undefined : decodedIf(() => decodeTransaction(bytes))
+  return transaction?.inputs.map(({ prevout }) => displayHash(prevoutTxid(prevout)))
 }
 
 /**

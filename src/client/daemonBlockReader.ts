@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { NameEntry } from "../names/NameEntry.ts"
 import { decodeBlock } from "../protocol/block.ts"
 import { fromHex } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
+import { decodedIf } from "../protocol/Reader.ts"
 import { GETBLOCK, GETBLOCKHEADER } from "../rpc/contract/chain/block.ts"
 import { GETBLOCKCHAININFO } from "../rpc/contract/chain/chain.ts"
 import type { Json } from "../rpc/json/json.ts"
@@ -34,12 +34,7 @@ export const daemonBlockReader = (rpc: DaemonRpc) => {
   const names = ({ hash, height }: DaemonBlock): Effect.Effect<ReadonlyArray<NameEntry>, DaemonFailure> =>
     ask(GETBLOCK, { blockhash: hash, verbosity: 0 }, (reply) => {
       const bytes = fromHex(textReply(reply) ?? "")
-      try {
-        return bytes === undefined ? undefined : blockNamesOf(decodeBlock(bytes), height)
-      } catch (cause) {
-        if (cause instanceof DecodeError) return undefined
-        throw cause
-      }
+      return bytes === undefined ? undefined : decodedIf(() => blockNamesOf(decodeBlock(bytes), height))
     })
 
   const tip: Effect.Effect<{ readonly at: DaemonBlock; readonly asOf: Freshness }, DaemonFailure> = Effect.gen(

@@ -6,7 +6,7 @@ import { readGiven } from "../base/givenFile.ts"
 import { turnOfEventLoop } from "../base/turns.ts"
 import { attempt } from "../chain/attempt.ts"
 import { type Bytes, displayHash, equal, fromBinaryString } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
+import { decodedOr } from "../protocol/Reader.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { guarded, storageFailure } from "../storage/Database.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
@@ -37,14 +37,11 @@ type FoundPool =
 const readPool = (file: string): FoundPool =>
   guarded({ file, doing: "reading", remedy: REMEDY }, () => {
     if (!existsSync(file)) return { type: "none" }
-    try {
-      return { type: "kept", content: decodePool(readFileSync(file)) }
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
+    return decodedOr(() => ({ type: "kept", content: decodePool(readFileSync(file)) }), ({ message }) => {
       const aside = `${file}.damaged`
       renameFile({ from: file, to: aside })
-      return { type: "damaged", found: cause.message, aside }
-    }
+      return { type: "damaged", found: message, aside }
+    })
   })
 
 export interface LoadParts {
@@ -150,13 +147,10 @@ export const importPool = (parts: LoadParts, options: ImportOptions): Effect.Eff
       try: () => readGiven(file, MOST_IMPORTED),
       catch: storageFailure({ file, doing: "reading", remedy: IMPORT_REMEDY })
     })
-    const content = yield* attempt(() => {
-      try {
-        return decodeAny(bytes)
-      } catch (cause) {
-        if (!(cause instanceof DecodeError)) throw cause
-        throw new StorageCorrupted({ file, found: cause.message, remedy: IMPORT_REMEDY })
-      }
-    })
+    const content = yield* attempt(() =>
+      decodedOr(() => decodeAny(bytes), ({ message }) => {
+        throw new StorageCorrupted({ file, found: message, remedy: IMPORT_REMEDY })
+      })
+    )
     yield* takeIn(content, parts, options)
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))

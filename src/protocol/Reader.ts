@@ -30,6 +30,19 @@ export class DecodeError extends Error {
   }
 }
 
+/** Handles a `DecodeError` of the reading, and no other error. */
+export const decodedOr = <A, B>(read: () => A, otherwise: (error: DecodeError) => B): A | B => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DecodeError) return otherwise(error)
+    throw error
+  }
+}
+
+/** `undefined` for bytes in an unexpected format. */
+export const decodedIf = <A>(read: () => A): A | undefined => decodedOr(read, () => undefined)
+
 /** Each read takes the name of its field for the message of the `DecodeError` past the end. `bytes` returns views. */
 export class Reader {
   readonly source: Bytes

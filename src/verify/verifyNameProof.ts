@@ -4,7 +4,7 @@ import { addressOf } from "../protocol/address.ts"
 import { displayHash, EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import { textOrHex } from "../protocol/nameText.ts"
-import { DecodeError } from "../protocol/Reader.ts"
+import { decodedOr } from "../protocol/Reader.ts"
 import { clockVerdict } from "./clockRule.ts"
 import { unixNow } from "./host.ts"
 import { type CheckSignature, linkFault, linksOf, signatureFault } from "./nameLinks.ts"
@@ -246,11 +246,8 @@ export const verifyNameProof = (proof: unknown, options: ProofOptions = {}): Ver
   if (fault !== undefined) return { failed: fault }
   const { network = "main" } = options
   if (parsed.network !== network) return { failed: `the proof is about ${parsed.network}, not ${network}` }
-  try {
+  return decodedOr((): VerifiedName | ProofFailure => {
     const proven = provenOperations(parsed, options)
     return isFailure(proven) ? proven : verified(proven, options)
-  } catch (error) {
-    if (error instanceof DecodeError) return { failed: error.message }
-    throw error
-  }
+  }, ({ message }) => ({ failed: message }))
 }

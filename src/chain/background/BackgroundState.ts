@@ -6,7 +6,7 @@ import { type Reject, reject } from "../../consensus/Reject.ts"
 import { decodeBlock } from "../../protocol/block.ts"
 import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedIf } from "../../protocol/Reader.ts"
 import { claimOf } from "../snapshot/ClaimsOfCoins.ts"
 import { ChainDatabase } from "../state/ChainDatabase.ts"
 import { encodeUndo } from "../state/coinCodec.ts"
@@ -174,7 +174,7 @@ export class BackgroundState {
   private connectOne({ bytes, checkScripts, height }: BlockBelow): Uint8Array | Reject {
     const { params, times } = this.options
     const flags = blockFlags(height, params)
-    const block = decoded(bytes)
+    const block = decodedIf(() => decodeBlock(bytes))
     if (block === undefined) return reject("bad-block-encoding")
     const result = connectBlock({
       block,
@@ -207,14 +207,5 @@ export class BackgroundState {
 
   close(): void {
     this.database.close()
-  }
-}
-
-const decoded = (bytes: Bytes) => {
-  try {
-    return decodeBlock(bytes)
-  } catch (cause) {
-    if (cause instanceof DecodeError) return undefined
-    throw cause
   }
 }

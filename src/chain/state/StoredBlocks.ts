@@ -6,7 +6,7 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Block, type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
-import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { decodedIf, decodedOr, DecodeError, Reader } from "../../protocol/Reader.ts"
 import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { NO_CHECKSUM, recordChecksum } from "../../storage/recordChecksum.ts"
@@ -165,7 +165,7 @@ export class StoredBlocks {
   /** The error in the bytes of a block, as far as the block alone shows it. */
   private judge(id: HeaderId, bytes: Bytes): string | undefined {
     const { index, params } = this.store
-    try {
+    return decodedOr(() => {
       const block = decodeBlock(bytes)
       if (!equal(block.hash, index.hash(id))) return "another hash"
       if (!equal(block.merkle.root, block.header.merkleRoot) || block.merkle.mutated) return "another merkle root"
@@ -175,10 +175,7 @@ export class StoredBlocks {
         block.transactions.some(({ hasWitness }) => hasWitness)
       const broken = checkProofOfWork(block, params) ?? checkWitnesses(block, committed)
       return broken?.detail ?? broken?.reason
-    } catch (cause) {
-      if (cause instanceof DecodeError) return cause.message
-      throw cause
-    }
+    }, ({ message }) => message)
   }
 
   /** The header of a block with its proof. Reads only the beginning of a large record, and checks the proof. */
@@ -193,26 +190,19 @@ export class StoredBlocks {
       const start = this.proven(id, { ...place, size: PROOF_BYTES })
       if (start !== undefined) return start
     }
-    try {
-      const whole = readBlockHeader(new Reader(this.record(id)))
-      if (equal(whole.header.hash, index.hash(id))) return whole
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-    }
+    const whole = decodedIf(() => readBlockHeader(new Reader(this.record(id))))
+    if (whole !== undefined && equal(whole.header.hash, index.hash(id))) return whole
     throw this.lost("blk", id, `is no longer ${this.nameOf(id)}`)
   }
 
   /** Reads a header and its proof from the first bytes of a block; `undefined` if incomplete or damaged. */
   private proven(id: HeaderId, place: Place): BlockHeader | undefined {
     const { files, index, params } = this.store
-    try {
+    return decodedIf(() => {
       const header = readBlockHeader(new Reader(this.reading("blk", id, () => files.readBlock(place))))
       const sound = equal(header.header.hash, index.hash(id)) && checkProofOfWork(header, params) === undefined
       return sound ? header : undefined
-    } catch (cause) {
-      if (cause instanceof DecodeError) return undefined
-      throw cause
-    }
+    })
   }
 
   undoBytes(id: HeaderId): Bytes {
@@ -227,11 +217,8 @@ export class StoredBlocks {
 
   undo(id: HeaderId): BlockUndo {
     const bytes = this.undoBytes(id)
-    try {
-      return decodeUndo(bytes)
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-      throw this.lost("undo", id, `does not decode (${cause.message})`)
-    }
+    return decodedOr(() => decodeUndo(bytes), ({ message }) => {
+      throw this.lost("undo", id, `does not decode (${message})`)
+    })
   }
 }

@@ -1,6 +1,6 @@
 import { below, type Random } from "../../base/random.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedIf } from "../../protocol/Reader.ts"
 import type { Question } from "../answer.ts"
 import { CLASSES, FLAGS, opcodeOf, OPCODES } from "../wire/codes.ts"
 import { type DnsMessage, readMessage } from "../wire/message.ts"
@@ -59,19 +59,10 @@ export interface FittingAnswer {
 /** `undefined` for a message that does not answer the query by its id, its kind, or its question. */
 export const answerTo = ({ asked, bytes, question }: ForeignQuery, answer: Bytes): FittingAnswer | undefined => {
   if (answer[0] !== bytes[0] || answer[1] !== bytes[1]) return undefined
-  const message = decoded(answer)
+  const message = decodedIf(() => readMessage(answer))
   const [repeated, ...more] = message?.questions ?? []
   if (message === undefined || repeated === undefined || more.length > 0) return undefined
   const fits = (message.flags & FLAGS.QR) !== 0 && opcodeOf(message.flags) === OPCODES.QUERY &&
     repeated.type === question.type && repeated.class === CLASSES.IN && lowerCaseName(repeated.asked) === question.name
   return fits ? { message, hasLetters: repeated.asked === asked } : undefined
-}
-
-const decoded = (bytes: Bytes): DnsMessage | undefined => {
-  try {
-    return readMessage(bytes)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
 }

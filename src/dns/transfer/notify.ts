@@ -9,7 +9,7 @@ import { secureRandom } from "../../base/entropy.ts"
 import { below } from "../../base/random.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedIf } from "../../protocol/Reader.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import { CLASSES, FLAGS, META_TYPES, opcodeOf, OPCODES, RCODES } from "../wire/codes.ts"
 import { readMessage } from "../wire/message.ts"
@@ -55,8 +55,8 @@ const notification = (id: number, apex: Apex): Uint8Array => {
 }
 
 /** What a secondary answered; `undefined` if the bytes are not its answer. */
-const answerIn = (bytes: Bytes, id: number, chain: TsigChain | undefined): number | undefined => {
-  try {
+const answerIn = (bytes: Bytes, id: number, chain: TsigChain | undefined): number | undefined =>
+  decodedIf(() => {
     const message = readMessage(bytes)
     if (message.id !== id || (message.flags & FLAGS.QR) === 0) return undefined
     if (opcodeOf(message.flags) !== OPCODES.NOTIFY) return undefined
@@ -66,11 +66,7 @@ const answerIn = (bytes: Bytes, id: number, chain: TsigChain | undefined): numbe
     return last !== undefined && record !== undefined && chain.verifies(bytes, last.at, record)
       ? message.rcode
       : undefined
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
-}
+  })
 
 interface Told {
   readonly message: Bytes

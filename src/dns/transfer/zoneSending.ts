@@ -3,7 +3,7 @@ import type * as Scope from "effect/Scope"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import { openNamesSnapshot } from "../../names/NamesSnapshot.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedIf } from "../../protocol/Reader.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import type { DnsQuery } from "../query.ts"
@@ -25,7 +25,7 @@ const SERIAL_WAIT = "1 second"
 /** The serial that the client of an IXFR has (RFC 1995, section 3); `undefined` without one. */
 export const clientSerial = ({ bytes, question }: DnsQuery): number | undefined => {
   if (question.type !== META_TYPES.IXFR) return undefined
-  try {
+  return decodedIf(() => {
     const soa = readMessage(bytes).authority.find(({ owner, type }) =>
       type === TYPE_NUMBERS.SOA && owner === question.name
     )
@@ -33,10 +33,7 @@ export const clientSerial = ({ bytes, question }: DnsQuery): number | undefined 
     return soa === undefined || soa.data.length < 22
       ? undefined
       : new DataView(soa.data.buffer, soa.data.byteOffset, soa.data.length).getUint32(soa.data.length - 20)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
+  })
 }
 
 export interface Sending {

@@ -9,7 +9,7 @@ import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
 import { type Bytes, displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
 import { chainId } from "../../protocol/header.ts"
-import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { decodedOr, Reader } from "../../protocol/Reader.ts"
 import { type CANDIDATE, CREATEAUXBLOCK, NOT_CONNECTED, SUBMITAUXBLOCK } from "../contract/mining/aux.ts"
 import { method } from "../method/method.ts"
 import type { Methods } from "../method/methodTable.ts"
@@ -35,15 +35,13 @@ export const candidateJson = (
 
 /** Ignores bytes after the proof. Text other than hex counts as empty. */
 const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(readAuxpow(new Reader(fromHex(hex) ?? EMPTY)))
-    } catch (cause) {
+  Effect.suspend(() =>
+    decodedOr(
+      () => Effect.succeed(readAuxpow(new Reader(fromHex(hex) ?? EMPTY))),
       // Text of the reference node's stream.
-      if (cause instanceof DecodeError) return RpcError.misc("DataStream::read(): end of data: iostream error")
-      throw cause
-    }
-  })
+      () => RpcError.misc("DataStream::read(): end of data: iostream error")
+    )
+  )
 
 /** For a fixed payout and payer. */
 export interface AuxMining {

@@ -11,7 +11,7 @@ import { blockFlags, flagNames } from "../../consensus/flags.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import { type Block, decodeBlock } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedOr } from "../../protocol/Reader.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import {
   GETBESTBLOCKHASH,
@@ -141,12 +141,7 @@ export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
   Effect.suspend(() => {
     const failed = RpcError.deserialization("Block decode failed")
     if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return failed
-    try {
-      return Effect.succeed(decodeBlock(Buffer.from(hex, "hex")))
-    } catch (cause) {
-      if (cause instanceof DecodeError) return failed
-      throw cause
-    }
+    return decodedOr(() => Effect.succeed(decodeBlock(Buffer.from(hex, "hex"))), () => failed)
   })
 
 /** BIP 22. */

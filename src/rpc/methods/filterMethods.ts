@@ -5,7 +5,7 @@ import type { FilterIndex, StoredFilter } from "../../chain/indexes/FilterIndex.
 import { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
 import { type Bytes, displayHash, fromBinaryString, toHex } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedOr } from "../../protocol/Reader.ts"
 import { GETBLOCKFILTER, SCANBLOCKS, UNKNOWN_TYPE } from "../contract/chain/filter.ts"
 import { readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -32,16 +32,12 @@ const indexOf = (filters: FilterIndex | undefined, type: string): Effect.Effect<
   })
 
 const matches = ({ filter, hash }: StoredFilter, scripts: ReadonlyArray<Bytes>): Effect.Effect<boolean, RpcError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(matchesFilter(filter, hash, scripts))
-    } catch (cause) {
-      if (cause instanceof DecodeError) {
-        return RpcError.internal(`the filter of a block is malformed: ${cause.message}`)
-      }
-      throw cause
-    }
-  })
+  Effect.suspend(() =>
+    decodedOr(
+      () => Effect.succeed(matchesFilter(filter, hash, scripts)),
+      ({ message }) => RpcError.internal(`the filter of a block is malformed: ${message}`)
+    )
+  )
 
 export const filterMethods: Methods<Chain | Indexes | ReadThread> = Effect.gen(function*() {
   const chain = yield* Chain

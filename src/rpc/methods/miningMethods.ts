@@ -11,7 +11,7 @@ import type { PeerManager } from "../../network/PeerManager.ts"
 import { type BlockHeader, readBlockHeader } from "../../protocol/block.ts"
 import { displayHash, fromHex } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
-import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { decodedOr, Reader } from "../../protocol/Reader.ts"
 import { DEFAULT_LOOKUP, GETMININGINFO, GETNETWORKHASHPS, SUBMITHEADER } from "../contract/mining/mining.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
@@ -53,12 +53,7 @@ const decodeHeader = (hex: string): Effect.Effect<BlockHeader, RpcError> =>
     const failed = RpcError.deserialization("Block header decode failed")
     const bytes = fromHex(hex)
     if (bytes === undefined) return failed
-    try {
-      return Effect.succeed(readBlockHeader(new Reader(bytes)))
-    } catch (cause) {
-      if (cause instanceof DecodeError) return failed
-      throw cause
-    }
+    return decodedOr(() => Effect.succeed(readBlockHeader(new Reader(bytes))), () => failed)
   })
 
 const infoMethods: Methods<Chain | ChainSink | Mempool | Miner | Warnings> = Effect.gen(function*() {

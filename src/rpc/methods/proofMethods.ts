@@ -12,7 +12,7 @@ import {
   provenBy,
   readMerkleProof
 } from "../../protocol/merkleProof.ts"
-import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { decodedOr, Reader } from "../../protocol/Reader.ts"
 import {
   GETTXOUTPROOF,
   NOT_IN_BLOCK,
@@ -40,14 +40,9 @@ const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
 
 /** As made by `gettxoutproof`. */
 export const decodeProof = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(readMerkleProof(new Reader(proof)))
-    } catch (cause) {
-      if (cause instanceof DecodeError) return RpcError.misc(TRUNCATED)
-      throw cause
-    }
-  })
+  Effect.suspend(() =>
+    decodedOr(() => Effect.succeed(readMerkleProof(new Reader(proof))), () => RpcError.misc(TRUNCATED))
+  )
 
 export const proofMethods: Methods<Chain | ChainCoins | TxIndex> = Effect.gen(function*() {
   const chain = yield* Chain

@@ -1,6 +1,6 @@
 import { MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedIf } from "../../protocol/Reader.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
@@ -8,14 +8,8 @@ import { decodeTransaction, type Transaction } from "../../protocol/transaction.
 /** Bytes. Each weighs at least 1, so nothing longer fits into a block. */
 const MAX_TRANSACTION = MAX_BLOCK_WEIGHT
 
-const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
-  try {
-    return decodeTransaction(bytes, witness)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
-}
+const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined =>
+  decodedIf(() => decodeTransaction(bytes, witness))
 
 const isSaneScript = (script: Bytes): boolean => script.length <= MAX_SCRIPT_SIZE && hasValidOperations(script)
 

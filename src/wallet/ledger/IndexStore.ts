@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import type { Cursor } from "../../chain/write/Follower.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
+import { decodedOr } from "../../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
@@ -227,12 +227,9 @@ export class IndexStore {
         found: `the row of ${displayHash(txid)} holds ${what}`,
         remedy: REMEDY
       })
-    let transaction: Transaction
-    try {
-      transaction = decodeTransaction(plain(bytes))
-    } catch (cause) {
-      throw cause instanceof DecodeError ? damaged("no transaction") : cause
-    }
+    const transaction = decodedOr(() => decodeTransaction(plain(bytes)), () => {
+      throw damaged("no transaction")
+    })
     if (!equal(transaction.txid, txid)) throw damaged("another transaction")
     return transaction
   }

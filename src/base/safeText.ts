@@ -1,3 +1,5 @@
+import { orNothing } from "../protocol/orNothing.ts"
+
 /** Text without unsafe characters. Most texts are, and short-lived programs then need no other pattern. */
 const PLAIN = /^[ -~]*$/
 
@@ -49,10 +51,4 @@ export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 /** A part of a URL; `undefined` for a lone per cent sign. */
-export const percentDecoded = (part: string): string | undefined => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
-}
+export const percentDecoded = (part: string): string | undefined => orNothing(() => decodeURIComponent(part))

@@ -3,6 +3,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
 import { decodeBase64 } from "../protocol/base64.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
 /** The webhooks of the configuration file (docs/webhooks.md). Messages never contain a secret or a whole URL. */
@@ -122,13 +123,7 @@ const readTable = (table: Table): Read<WebhookSettings> =>
 
 const isTable = (value: unknown): value is Table => typeof value === "object" && value !== null && !Array.isArray(value)
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parsed = (text: string): unknown => orNothing(() => JSON.parse(text))
 
 const webhookSchema = (): Schema.Schema<WebhookSettings> =>
   Schema.Struct({

@@ -11,6 +11,7 @@ import { SyncReporter } from "../light/SyncReporter.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Millis } from "../protocol/keys.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import type { KeptAnswer } from "./AnswerCache.ts"
 import { chaosAnswer } from "./chaos.ts"
@@ -125,18 +126,6 @@ const makeMessages = (
   return { isRecursive, messageFor, fault, isProved, badCookie }
 }
 
-/**
- * A defect must not reach the handler of a socket, where it would end the process. `respond` meets that of an answer
- * again, and reports it; without a cookie, a client asks once more.
- */
-const orNothing = <A>(make: () => A): A | undefined => {
-  try {
-    return make()
-  } catch {
-    return undefined
-  }
-}
-
 interface AtOnceParts {
   readonly answers: Effect.Effect.Success<ReturnType<typeof makeZoneAnswers>>
   readonly messages: ReturnType<typeof makeMessages>
@@ -183,6 +172,8 @@ const makeAtOnce = ({ answers, counters, messages: { fault, isRecursive, message
     return message
   }
 
+  // A defect must not reach the handler of a socket, where it would end the process. `respond` meets that of an answer
+  // again, and reports it; without a cookie, a client asks once more.
   const atOnce = (bytes: Bytes, client: DnsClient): Bytes | undefined => orNothing(() => answerNow(bytes, client))
 
   /** As `atOnce`, in a later turn of the event loop, for a question that only lacks time in this one. */

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { PlaceShare } from "../base/FairPlaces.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Caller } from "../rpc/Dispatch.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
@@ -306,11 +307,7 @@ export class HttpService {
 
   /** `undefined` after an unexpected exception, which Node's server then reports. */
   #read(body: Uint8Array): Call | undefined {
-    try {
-      return this.#config.dispatch.read(body)
-    } catch {
-      return undefined
-    }
+    return orNothing(() => this.#config.dispatch.read(body))
   }
 
   #answerPlain(

@@ -14,6 +14,7 @@ import { keepPrivate } from "../base/privateFile.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Histogram } from "../metrics/families.ts"
 import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { copyWhenDue } from "../storage/copyWhenDue.ts"
 import {
   type Database,
@@ -387,13 +388,7 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
             return failed(cause)
           }
         }),
-      pointNow: (work) => {
-        try {
-          return timedPoint(work)
-        } catch {
-          return undefined
-        }
-      },
+      pointNow: (work) => orNothing(() => timedPoint(work)),
       failed,
       repair
     }

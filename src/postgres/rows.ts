@@ -5,6 +5,7 @@ import { addressOf } from "../protocol/address.ts"
 import { type Bytes, EMPTY, fromHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText, namespaceOf } from "../protocol/nameText.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { type SearchPair, searchPairs, searchTexts } from "../values/searchable.ts"
 import { CopyRows } from "./CopyRows.ts"
 
@@ -50,13 +51,10 @@ const LONG_EXPONENT = /e[+-]?0*[1-9]\d{3}/i
  */
 export const jsonbText = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  return hasStorableTexts(parsed) && !LONG_EXPONENT.test(text.replaceAll(STRINGS, "\"\"")) ? text : undefined
+  const parsed: unknown = orNothing(() => JSON.parse(text))
+  return parsed !== undefined && hasStorableTexts(parsed) && !LONG_EXPONENT.test(text.replaceAll(STRINGS, "\"\""))
+    ? text
+    : undefined
 }
 
 /** An operation as the event stream tells it: bytes in hexadecimal digits, the txid in display order. */

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { orNothing } from "../protocol/orNothing.ts"
 import type { Lines } from "./DocumentLines.ts"
 import type { RpcUnreachable } from "./RpcClient.ts"
 
@@ -37,17 +38,14 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** `undefined` for a line that is invalid or ends the stream. */
-const readLine = (text: string): FeedLine | undefined => {
-  try {
+const readLine = (text: string): FeedLine | undefined =>
+  orNothing(() => {
     const event: unknown = JSON.parse(text)
     if (!isObject(event)) return undefined
     const { cursor, type } = event
     if (typeof cursor === "string") return { cursor, event, text }
     return typeof type === "string" && type !== "error" ? { cursor: undefined, event, text } : undefined
-  } catch {
-    return undefined
-  }
-}
+  })
 
 interface Place {
   readonly cursor: string | undefined

@@ -2,6 +2,7 @@ import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import { closeSync, openSync, rmSync, statSync } from "node:fs"
 import { closeAside, openAside, readAside } from "../base/disk.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { isDamage, newerFormat, newerRemedy, requireWritable, storageFailure } from "./Database.ts"
 import { DataHealth } from "./DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "./errors.ts"
@@ -115,8 +116,8 @@ const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, 
   })
 
 /** For a damaged file, as far as SQLite can read it. */
-const newerIn = ({ filename, newer }: Inspected): string | undefined => {
-  try {
+const newerIn = ({ filename, newer }: Inspected): string | undefined =>
+  orNothing(() => {
     const database = new SQLite(filename, { readonly: true })
     try {
       const sums = readSums(filename)
@@ -124,10 +125,7 @@ const newerIn = ({ filename, newer }: Inspected): string | undefined => {
     } finally {
       database.close()
     }
-  } catch {
-    return undefined
-  }
-}
+  })
 
 /** In the first page. Source: sqlite.org/fileformat2.html, "The Database Header". */
 const USER_VERSION_OFFSET = 60

@@ -1,3 +1,4 @@
+import { orNothing } from "../protocol/orNothing.ts"
 import { afterMillis, openSocket, type TextSocket } from "./host.ts"
 
 // Electrum's protocol over WebSocket: one JSON text a message, answers in any order.
@@ -25,14 +26,11 @@ type Members = Readonly<Record<string, unknown>>
 const membersOf = (value: unknown): Members => typeof value === "object" && value !== null ? { ...value } : {}
 
 /** The answer in a message; `undefined` for a notification and for what is not JSON. */
-const answerIn = (text: string): Members | undefined => {
-  try {
+const answerIn = (text: string): Members | undefined =>
+  orNothing(() => {
     const read = membersOf(JSON.parse(text))
     return typeof read["id"] === "number" ? read : undefined
-  } catch {
-    return undefined
-  }
-}
+  })
 
 const messageOf = (error: unknown): string => {
   const { message } = membersOf(error)

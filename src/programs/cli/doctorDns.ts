@@ -19,6 +19,7 @@ import { isKeyFileName, LONGEST_KEY_FILE, readKeyFile } from "../../dns/sign/key
 import { FLAGS, RCODES } from "../../dns/wire/codes.ts"
 import type { DnsMessage } from "../../dns/wire/message.ts"
 import { BIT_ORIGIN } from "../../dns/zone/suffix.ts"
+import { orNothing } from "../../protocol/orNothing.ts"
 import { TYPE_NUMBERS } from "../../values/records.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
@@ -91,16 +92,13 @@ const signedCheck = (address: Address): Effect.Effect<Check> =>
   )
 
 /** When each key was made, in seconds, where its file tells; `undefined` for another user's directory, or none. */
-const keyTimes = (directory: string): ReadonlyArray<number | undefined> | undefined => {
-  try {
-    return readdirSync(directory).filter(isKeyFileName).map((file) => {
+const keyTimes = (directory: string): ReadonlyArray<number | undefined> | undefined =>
+  orNothing(() =>
+    readdirSync(directory).filter(isKeyFileName).map((file) => {
       const key = readKeyFile(readGivenNow(join(directory, file), LONGEST_KEY_FILE).toString("utf8"), BIT_ORIGIN)
       return typeof key === "string" ? undefined : key.created
     })
-  } catch {
-    return undefined
-  }
-}
+  )
 
 const keyChecks = (directory: string): Effect.Effect<ReadonlyArray<Check>> =>
   Effect.map(unixTime, (now) => {

@@ -2,6 +2,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
+import { orNothing } from "../../protocol/orNothing.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
 export const LONGEST_TEXT = 10_000
@@ -41,10 +42,5 @@ export const hexOf = (most: number) =>
 /** `undefined` if no wallet wrote it. */
 export const storedTransaction = (hex: string): Transaction | undefined => {
   const bytes = fromHex(hex)
-  if (bytes === undefined) return undefined
-  try {
-    return decodeTransaction(bytes)
-  } catch {
-    return undefined
-  }
+  return bytes === undefined ? undefined : orNothing(() => decodeTransaction(bytes))
 }

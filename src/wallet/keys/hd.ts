@@ -6,6 +6,7 @@ import { type Bytes, concat } from "../../protocol/bytes.ts"
 import type { ExtendedKey } from "../../protocol/extendedKey.ts"
 import { hash160 } from "../../protocol/hash.ts"
 import type { Network } from "../../protocol/networks.ts"
+import { orNothing } from "../../protocol/orNothing.ts"
 import { evenKey, tapTweak } from "../../protocol/taproot.ts"
 import type { Purpose } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
@@ -98,19 +99,10 @@ const native = loadNativeCurve()
 const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = native === undefined
   ? (point, scalar) => {
     const { Point } = secp256k1
-    try {
-      return Point.fromBytes(point).add(Point.BASE.multiply(Point.Fn.fromBytes(scalar))).toBytes(true)
-    } catch {
-      return undefined
-    }
+    return orNothing(() => Point.fromBytes(point).add(Point.BASE.multiply(Point.Fn.fromBytes(scalar))).toBytes(true))
   }
-  : (point, scalar) => {
-    try {
-      return Uint8Array.from(native.publicKeyTweakAdd(point, scalar, true, new Uint8Array(33)))
-    } catch {
-      return undefined
-    }
-  }
+  : (point, scalar) =>
+    orNothing(() => Uint8Array.from(native.publicKeyTweakAdd(point, scalar, true, new Uint8Array(33))))
 
 /** `undefined` if there is none, or beyond the maximum depth. BIP 32, CKDpub. */
 const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefined => {

@@ -24,7 +24,7 @@ const toldOf = (record: NameRecord): Pick<NameTold, "asOf" | "name" | "record"> 
 })
 
 /** Asks for one name, and notes the answer: even that it does not exist. */
-const resolve = (world: World, node: string, name: string) =>
+export const resolve = (world: World, node: string, name: string) =>
   withClient(world, node, ({ freshness, resolveName }) =>
     Effect.gen(function*() {
       const before = yield* tipOf

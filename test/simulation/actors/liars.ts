@@ -19,8 +19,15 @@ import { type Answer, calledPeer, SCRIPT_PORT, type ScriptedPeer, scriptedPeer }
 import { isWhole, MINUTE } from "../plan.ts"
 import { PEER_PORT } from "../SimNode.ts"
 import type { Act, Actor, World } from "../World.ts"
-import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+import { resolve } from "./askers.ts"
+import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { toldIn } from "./Told.ts"
+
+/** Milliseconds between two questions for a stolen name. */
+const ASK_EVERY = 1_000
+
+/** How often a thief calls a light node, which cannot know that the owner did not sign. */
+const TO_LIGHT = 0.7
 
 /** Headers in one message. */
 const BATCH = 2_000
@@ -64,6 +71,11 @@ const branch = (end: ChainEnd, { count, first = [], pays, random }: {
   return blocks
 }
 
+interface Theft {
+  readonly name: string
+  readonly transaction: Transaction
+}
+
 /** An update of some living name that its owner did not sign. */
 const theft = (world: World, node: string, random: Random) =>
   Effect.gen(function*() {
@@ -80,7 +92,7 @@ const theft = (world: World, node: string, random: Random) =>
     const operation = { op: "name_update", name: entry.name, value: text("of a thief") } as const
     const stolen = setName(operation, { spent: { transaction, vout: entry.vout } })
     toldIn(world).thefts.add(displayHash(stolen.txid))
-    return stolen
+    return { name: new TextDecoder().decode(entry.name), transaction: stolen } satisfies Theft
   }).pipe(atWhole(world, node))
 
 /** Serves blocks that were announced. */
@@ -170,6 +182,10 @@ const connected = (world: World, { answer }: Lie, { arguments: given, random }: 
     : calledPeer(script, node.run(Effect.flatMap(PeerManager, (peers) => peers.connectOnce(`${from}:${SCRIPT_PORT}`))))
 }
 
+/** A program asks for a stolen name while the thief is there. */
+const asking = (world: World, node: string, name: string) =>
+  Effect.ignore(resolve(world, node, name)).pipe(Effect.delay(ASK_EVERY), Effect.forever)
+
 /** Connects to a node, lies, and stays for a while. */
 const lie = (world: World, act: Act) =>
   Effect.gen(function*() {
@@ -178,12 +194,13 @@ const lie = (world: World, act: Act) =>
     const stolen = kind === "theft" ? yield* theft(world, node, random) : undefined
     const end = yield* endOf(world, node, kind === "deep" ? numberAt(given, "depth") : 0)
     if (end === undefined) return
-    const made = lieOf({ kind, end, stolen: stolen === undefined ? [] : [stolen] }, act)
+    const made = lieOf({ kind, end, stolen: stolen === undefined ? [] : [stolen.transaction] }, act)
     made.tell(yield* connected(world, made, act))
+    if (stolen !== undefined) yield* Effect.forkScoped(asking(world, node, stolen.name))
     yield* Effect.sleep(numberAt(given, "lasting"))
   }).pipe(Effect.scoped)
 
-const WEIGHTS = { invalid: 3, withheld: 2, deep: 2, flood: 2, honest: 2, theft: 2 } as const
+const WEIGHTS = { invalid: 3, withheld: 2, deep: 2, flood: 2, honest: 2, theft: 4 } as const
 
 /**
  * Peers outside the network's nodes call one and lie: invalid blocks, names that they do not own, headers of blocks that they never serve, long
@@ -194,18 +211,23 @@ export const liars: Actor = {
   name: "liars",
 
   draw: ({ nodes, random, until }) =>
-    times(random, { mean: 7 * MINUTE, until: until - 5 * MINUTE }).map((at) => ({
-      at,
-      action: "lie",
-      arguments: {
-        node: oneOf(random, nodes).name,
-        from: `${185 + below(random, 8)}.${below(random, 200)}.0.${1 + below(random, 250)}`,
-        kind: weighted(random, WEIGHTS),
-        blocks: between(random, [1, 60]),
-        depth: between(random, [10, 100]),
-        lasting: between(random, [1_000, 5 * MINUTE])
+    times(random, { mean: 7 * MINUTE, until: until - 5 * MINUTE }).map((at) => {
+      const kind = weighted(random, WEIGHTS)
+      const light = nodes.filter((node) => !isWhole(node))
+      const called = kind === "theft" && light.length > 0 && chance(random, TO_LIGHT) ? light : nodes
+      return {
+        at,
+        action: "lie",
+        arguments: {
+          node: oneOf(random, called).name,
+          from: `${185 + below(random, 8)}.${below(random, 200)}.0.${1 + below(random, 250)}`,
+          kind,
+          blocks: between(random, [1, 60]),
+          depth: between(random, [10, 100]),
+          lasting: between(random, [1_000, 5 * MINUTE])
+        }
       }
-    })),
+    }),
 
   act: (world) => ({ lie: (act) => lie(world, act) })
 }

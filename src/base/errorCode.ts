@@ -14,6 +14,7 @@ const WORDS: ErrorWords = new Map([
   ["EPERM", "permission denied"],
   ["EROFS", "the file system is read-only"],
   ["ENOSPC", "the disk is full"],
+  ["EIO", "the disk reports an error"],
   ["EDQUOT", "the disk quota is used up"],
   ["EFBIG", "it has reached the largest size a file may have"],
   ["EISDIR", "it is a directory"],
@@ -45,7 +46,10 @@ export const reasonOf = (code: string, own: ErrorWords = NO_WORDS): string => ow
 
 const REMEDIES: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOSPC", "; make room and start again"],
-  ["EROFS", "; mount it writable, or use another directory"]
+  ["EROFS", "; mount it writable, or use another directory"],
+  ["EIO", "; check the disk, and what the system's log says of it"]
 ])
 
-export const diskRemedy = (code: string | undefined): string => REMEDIES.get(code) ?? ""
+/** SQLite has a code for each call that failed (`SQLITE_IOERR_WRITE`). */
+export const diskRemedy = (code: string | undefined): string =>
+  REMEDIES.get(code?.startsWith("SQLITE_IOERR") === true ? "EIO" : code) ?? ""

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { codeOf, reasonOf } from "../../src/base/errorCode.ts"
+import { codeOf, diskRemedy, reasonOf } from "../../src/base/errorCode.ts"
 
 describe("codeOf", () => {
   it.each<readonly [string, unknown, string]>([
@@ -32,5 +32,14 @@ describe("reasonOf", () => {
       "no room for mail",
       "the file system is read-only"
     ])
+  })
+})
+
+describe("diskRemedy", () => {
+  it("is one for a failing disk, whether the system or SQLite reports it", () => {
+    assert.match(diskRemedy("EIO"), /check the disk/)
+    for (const code of ["SQLITE_IOERR", "SQLITE_IOERR_FSYNC"]) assert.strictEqual(diskRemedy(code), diskRemedy("EIO"))
+    assert.match(diskRemedy("ENOSPC"), /make room/)
+    assert.deepStrictEqual([diskRemedy("ENOENT"), diskRemedy(undefined)], ["", ""])
   })
 })

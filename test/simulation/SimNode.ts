@@ -83,8 +83,7 @@ const isPlain = (exit: Exit.Exit<unknown, unknown>, directory: string): boolean 
   Exit.isFailure(exit) && Chunk.isEmpty(Cause.defects(exit.cause)) &&
   Option.exists(
     Cause.failureOption(exit.cause),
-    (failure) =>
-      failure instanceof Error && failure.message.includes(directory) && failure.message.includes(" failed: ")
+    (failure) => failure instanceof Error && failure.message.includes(directory)
   )
 
 type Start = Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
@@ -117,10 +116,14 @@ export class SimNode implements WorldNode {
     return this.current?.part
   }
 
+  private get isUnwell(): boolean {
+    return this.around.machine.disk.isStruck(this.name)
+  }
+
   readonly fibers = (): number => this.current?.part.group.living().length ?? 0
 
   get services(): Context.Context<NodeServices> | undefined {
-    return this.current?.runtime?.context
+    return this.isUnwell ? undefined : this.current?.runtime?.context
   }
 
   get webhooks(): typeof Webhooks.Service | undefined {
@@ -148,7 +151,7 @@ export class SimNode implements WorldNode {
 
   readonly look = <A, E>(effect: Effect.Effect<A, E, NodeServices>): Exit.Exit<A, E> | undefined => {
     const { runtime } = this.current ?? {}
-    if (runtime === undefined || this.state !== "running") return undefined
+    if (runtime === undefined || this.state !== "running" || this.isUnwell) return undefined
     const exit = this.around.machine.frozen(() => Runtime.runSyncExit(runtime)(effect))
     const waits = Exit.isFailure(exit) && Option.exists(Cause.dieOption(exit.cause), Runtime.isAsyncFiberException)
     return waits ? undefined : exit
@@ -318,7 +321,7 @@ export class SimNode implements WorldNode {
       machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
     } else {
       this.note("has stopped")
-      if (left === 0 || machine.disk.isHarmedLife(this.name)) return
+      if (left === 0 || machine.disk.isHarmed(this.name)) return
       machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })
     }
   }

@@ -32,7 +32,7 @@ export interface WorldNode {
   readonly life: number
   /** The directory of this life. A kill copies it: the next life uses the copy. */
   readonly directory: string
-  /** While it runs. */
+  /** While it runs, and no fault of its disk may be ending it. */
   readonly services: Context.Context<NodeServices> | undefined
   /** Its fibers that have not ended, even those that wait for ever. */
   readonly fibers: () => number
@@ -44,7 +44,7 @@ export interface WorldNode {
   readonly run: <A, E>(effect: Effect.Effect<A, E, NodeServices>) => Effect.Effect<A, E | NodeGone>
   /**
    * Looks into a running node between two tasks, without virtual time. `undefined` if the node does not run, or
-   * something would have to wait.
+   * something would have to wait, or a fault of its disk may be ending it.
    */
   readonly look: <A, E>(effect: Effect.Effect<A, E, NodeServices>) => Exit.Exit<A, E> | undefined
   /** Starts a node that is down, and waits until it runs. `options` differ from those of the plan until the next start. */

@@ -18,11 +18,8 @@ const codeOf = (text: string): DatabaseFault["code"] => CODES.find((code) => cod
 const faultOf = (text: string): DiskFault => text === "full" || text === "broken" ? text : "slow"
 
 /** What an operator does once the disk works again: starts a node that ended because of it. */
-const repaired = (world: World, node: WorldNode) =>
-  Effect.suspend(() => {
-    world.disk.forgive(node.name)
-    return node.state === "down" || node.state === "lost" ? node.start() : Effect.void
-  })
+const repaired = (node: WorldNode) =>
+  Effect.suspend(() => node.state === "down" || node.state === "lost" ? node.start() : Effect.void)
 
 /** Keeps a fault for a while, then repairs what it did to the node. */
 const during = (world: World, { arguments: given }: Act, begin: (node: string) => () => void) => {
@@ -31,7 +28,7 @@ const during = (world: World, { arguments: given }: Act, begin: (node: string) =
     Effect.sync(() => begin(node.name)),
     () => Effect.sleep(numberAt(given, "lasting")),
     (end) => Effect.sync(end)
-  ).pipe(Effect.zipRight(repaired(world, node)))
+  ).pipe(Effect.zipRight(repaired(node)))
 }
 
 /**
@@ -64,6 +61,6 @@ export const disks: Actor = {
   heal: (world) =>
     Effect.suspend(() => {
       world.disk.heal()
-      return Effect.forEach(world.nodes, (node) => Effect.ignore(repaired(world, node)), { discard: true })
+      return Effect.forEach(world.nodes, (node) => Effect.ignore(repaired(node)), { discard: true })
     })
 }

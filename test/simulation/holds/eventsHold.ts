@@ -39,11 +39,11 @@ const readersFault = (world: World) =>
   })
 
 /** An operator resumes a hook whose next attempt would be in an hour. */
-const resumed = ({ webhooks }: WorldNode) =>
-  Effect.gen(function*() {
+const resumed = ({ run, webhooks }: WorldNode) =>
+  run(Effect.gen(function*() {
     if (webhooks === undefined) return
     for (const { id } of yield* webhooks.list) yield* webhooks.resume({ id, from: undefined })
-  }).pipe(Effect.ignore)
+  })).pipe(Effect.ignore)
 
 const receiverFault = (world: World, node: WorldNode) =>
   Effect.gen(function*() {

@@ -92,7 +92,8 @@ export class Machine {
     this.disk = new SimDisk({
       random: streamOf(seed, "disk"),
       after: (node, milliseconds, run) => this.after(milliseconds, run, this.groups.get(node)),
-      running: () => nodeOf(this.scheduler.current)
+      running: () => nodeOf(this.scheduler.current),
+      now: () => this.now
     })
     const entropy = streamOf(seed, "entropy")
     this.substitute = {

@@ -21,12 +21,17 @@ const USUAL = 0.5
 const SLOW = 2_000
 const LONGEST = 10_000
 
+/** Milliseconds in which a node ends that cannot continue after a fault. */
+const DYING = 60_000
+
 export interface SimDiskOptions {
   readonly random: Random
   /** Calls a node back after some milliseconds. */
   readonly after: (node: string, milliseconds: number, run: () => void) => void
   /** The node whose code runs, for work without a file. */
   readonly running: () => string
+  /** Virtual milliseconds. */
+  readonly now: () => number
 }
 
 /** The node whose file this is: its directory has its name, and the number of its copies. */
@@ -44,8 +49,8 @@ export class SimDisk implements Disk {
   private readonly options: SimDiskOptions
   private readonly faults = new Map<string, Set<DiskFault>>()
   private readonly armed = new Map<string, Set<ArmedFault>>()
-  private readonly harmed = new Set<string>()
-  private readonly harmedLives = new Set<string>()
+  /** The last fault that a life met, by node. */
+  private readonly struck = new Map<string, number>()
   private readonly unsynced = new Map<string, Unsynced>()
   /** The last synced state of a database's log, by node and path. */
   private readonly durable = new Map<string, LogState>()
@@ -76,7 +81,7 @@ export class SimDisk implements Disk {
 
   /** A node starts. */
   begun(node: string): void {
-    this.harmedLives.delete(node)
+    this.struck.delete(node)
   }
 
   /** A node has another, empty disk. */
@@ -85,18 +90,18 @@ export class SimDisk implements Disk {
     for (const key of this.durable.keys()) if (key.startsWith(`${node} `)) this.durable.delete(key)
   }
 
-  /** Whether a call failed by a fault since the node started. A database may then stay open until its process ends. */
-  isHarmedLife(node: string): boolean {
-    return this.harmedLives.has(node)
-  }
-
-  /** Whether a call of the node failed by a fault since `forgive`: then it may end with an error. */
+  /**
+   * Whether a call failed by a fault since the node started: then it may end with an error, and a database may stay open
+   * until its process ends.
+   */
   isHarmed(node: string): boolean {
-    return this.harmed.has(node)
+    return this.struck.has(node)
   }
 
-  forgive(node: string): void {
-    this.harmed.delete(node)
+  /** Whether a fault may be ending the node: then nobody relies on what it has in memory. */
+  isStruck(node: string): boolean {
+    const at = this.struck.get(node)
+    return at !== undefined && this.options.now() - at < DYING
   }
 
   readonly write: Disk["write"] = (descriptor, bytes, position) => {
@@ -230,8 +235,7 @@ export class SimDisk implements Disk {
   }
 
   private fail(node: string, error: Error): never {
-    this.harmed.add(node)
-    this.harmedLives.add(node)
+    this.struck.set(node, this.options.now())
     throw error
   }
 }

@@ -24,7 +24,7 @@ import { logState } from "./writeAheadLog.ts"
 /** A node's directory, and the disk that writes there. */
 const withNode = (seed: number, use: (disk: SimDisk, directory: string, cut: () => string) => void): void => {
   const root = mkdtempSync(join(tmpdir(), "svcd-world-"))
-  const disk = new SimDisk({ random: streamOf(seed, "disk"), after: () => {}, running: () => "anna" })
+  const disk = new SimDisk({ random: streamOf(seed, "disk"), after: () => {}, running: () => "anna", now: () => 0 })
   const directory = join(root, "anna-0")
   mkdirSync(directory)
   const cut = (): string => {

@@ -44,6 +44,9 @@ export interface Outcome {
   readonly last: ReadonlyArray<TracedEvent>
 }
 
+/** Virtual milliseconds after the faults in which a node ends that cannot continue. */
+const DYING = 5_000
+
 /** Tasks between two checks, unless a property says otherwise. */
 const CHECK_EVERY = 100
 
@@ -147,8 +150,11 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     yield* Effect.sleep(Math.max(0, plan.until - world.now()))
     world.note("faults end")
     world.network.heal()
+    world.disk.heal()
     for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
     yield* Fiber.interruptAll(running)
+    // A fault of the last moments may still be ending a node.
+    yield* Effect.sleep(DYING)
     for (const node of world.nodes) if (node.state === "down" || node.state === "lost") yield* node.start()
     yield* Effect.sleep(plan.healing)
     world.note("final checks")

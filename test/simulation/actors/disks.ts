@@ -58,9 +58,5 @@ export const disks: Actor = {
     }
   }),
 
-  heal: (world) =>
-    Effect.suspend(() => {
-      world.disk.heal()
-      return Effect.forEach(world.nodes, (node) => Effect.ignore(repaired(node)), { discard: true })
-    })
+  heal: (world) => Effect.forEach(world.nodes, (node) => Effect.ignore(repaired(node)), { discard: true })
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { type CommandLine, readCommandLine, USAGE } from "./commandLine.ts"
+import { WorldProcesses } from "./ownProcess.ts"
 import type { Plan, WorldNumber } from "./plan.ts"
 import { figures, type Result, runSeed, type Work } from "./runs.ts"
 import { readSeeds } from "./seedFile.ts"
@@ -62,7 +63,8 @@ const templateOf = (world: WorldNumber): Promise<string> => {
 /** Runs plans until the time is over, and ends with `N passed, N failed`. */
 const runAll = async (): Promise<void> => {
   const { double, first, plan: file, shrink, trace } = given
-  const work: Work = { place: PLACE, templateOf, trace, double, shrink, file, print }
+  const processes = new WorldProcesses()
+  const work: Work = { place: PLACE, templateOf, processes, trace, double, shrink, file, print }
   const until = performance.now() + 60_000 * (given.minutes ?? Infinity)
   const results: Array<Result> = []
   const all = plans()
@@ -75,7 +77,7 @@ const runAll = async (): Promise<void> => {
       if (first && result.failure !== undefined) isOver = true
     }
   }
-  await Promise.all(Array.from({ length: given.jobs }, take))
+  await Promise.all(Array.from({ length: given.jobs }, take)).finally(() => processes.close())
   const failed = results.filter(({ failure }) => failure !== undefined).length
   if (results.length > 0) print(figures(results))
   print(`${results.length - failed} passed, ${failed} failed`)

@@ -1,31 +1,65 @@
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** A process has at most one world, and what a world leaves in memory would change the next one: each has its own. */
+/** Worlds have processes apart from the one that counts them, which has none: a process has at most one at a time. */
 
-/** Where Node.js keeps compiled modules for the next run. */
+/** Where Node.js keeps compiled modules for the next process. */
 const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
 
 /** Characters of what a process wrote to its standard error that are kept. */
 const KEPT = 2_000
 
-/**
- * Runs a program of this folder to its end. Returns its status, or the signal that ended it, with the end of what it
- * wrote to its standard error.
- */
-export const inOwnProcess = (program: "oneRun" | "oneTemplate", ...given: ReadonlyArray<string>): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const file = fileURLToPath(new URL(`./${program}${extname(import.meta.url)}`, import.meta.url))
-    const child = spawn(process.execPath, [...process.execArgv, file, ...given], {
-      stdio: ["ignore", "inherit", "pipe"],
-      env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
-    })
-    let errors = ""
-    child.stderr.on("data", (text: Buffer) => {
-      errors = `${errors}${text.toString("utf8")}`.slice(-KEPT)
-    })
+interface Program {
+  readonly child: ChildProcess
+  /** Its status, or the signal that ended it, with the end of what it wrote to its standard error. */
+  readonly ended: Promise<string>
+}
+
+/** Starts a program of this folder. */
+const start = (name: "oneTemplate" | "worldProcess", ...given: ReadonlyArray<string>): Program => {
+  const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, file, ...given], {
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
+  })
+  let errors = ""
+  child.stderr?.on("data", (text: Buffer) => {
+    errors = `${errors}${text.toString("utf8")}`.slice(-KEPT)
+  })
+  const ended = new Promise<string>((resolve, reject) => {
     child.on("error", reject)
     child.on("close", (status, signal) => resolve(`${status ?? signal}: ${errors}`))
   })
+  return { child, ended }
+}
+
+/** Runs a program of this folder to its end. Returns its status, and the end of what it wrote to its standard error. */
+export const runProgram = (...given: Parameters<typeof start>): Promise<string> => start(...given).ended
+
+/** Processes that run plans, one after another: to start one costs a third of a run. */
+export class WorldProcesses {
+  private readonly idle: Array<Program> = []
+
+  /**
+   * Has the plan of a file run. Returns how its process ended, if it did before an answer. `isNew`: in a process that has
+   * run no other plan.
+   */
+  async run(file: string, isNew: boolean): Promise<string | undefined> {
+    const program = (isNew ? undefined : this.idle.pop()) ?? start("worldProcess")
+    const answered = once(program.child, "message")
+    program.child.send(file)
+    const ended = await Promise.race([program.ended, answered.then(([goesOn]) => goesOn === true)])
+    if (typeof ended === "string") return ended
+    if (ended && !isNew) this.idle.push(program)
+    else program.child.disconnect()
+    return undefined
+  }
+
+  /** Ends those that run nothing. */
+  close(): void {
+    for (const { child } of this.idle.splice(0)) child.disconnect()
+  }
+}

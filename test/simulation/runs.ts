@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { quantityOf } from "../../src/base/quantities.ts"
-import type { OneResult, OneRun } from "./oneRun.ts"
-import { inOwnProcess } from "./ownProcess.ts"
+import type { WorldProcesses } from "./ownProcess.ts"
 import { HOUR, type Plan, type WorldNumber } from "./plan.ts"
 import { shrink } from "./shrink.ts"
 import { clockTime, eventLine } from "./trace.ts"
+import type { OneResult, OneRun } from "./worldProcess.ts"
 import { drawPlan, firstHours } from "./worlds.ts"
 
 /** Runs of plans, with what is printed about them. */
@@ -15,6 +15,7 @@ export interface Work {
   readonly place: string
   /** The directories with which the nodes of a world begin. */
   readonly templateOf: (world: WorldNumber) => Promise<string>
+  readonly processes: WorldProcesses
   readonly trace: boolean
   readonly double: boolean
   readonly shrink: boolean
@@ -28,17 +29,22 @@ export type Result = OneResult
 /** Runs of the shrinker at most. */
 const MOST_SHRINKING = 300
 
-const runOnce = async (plan: Plan, { place, templateOf, trace }: Work): Promise<Result> => {
+interface Running extends Pick<Work, "place" | "processes" | "templateOf" | "trace"> {
+  /** Whether to use a process that has run no other plan. */
+  readonly isNew: boolean
+}
+
+const runOnce = async (plan: Plan, { isNew, place, processes, templateOf, trace }: Running): Promise<Result> => {
   const template = await templateOf(plan.world)
   const directory = mkdtempSync(join(place, "svcd-run-"))
   try {
     const [run, answer] = [join(directory, "run"), join(directory, "answer")]
     const given: OneRun = { plan, place, template, trace, answer }
     writeFileSync(run, JSON.stringify(given))
-    const status = await inOwnProcess("oneRun", run)
+    const ended = await processes.run(run, isNew)
     if (existsSync(answer)) return JSON.parse(readFileSync(answer, "utf8"))
-    const failure = { what: "process ended", reason: `a run ended with ${status}` }
-    return { failure, hash: "", tasks: 0, virtual: 0, last: [], real: 0, memory: 0 }
+    const failure = { what: "process ended", reason: `a run ended with ${ended}` }
+    return { failure, hash: "", tasks: 0, virtual: 0, last: [], real: 0, processor: 0, memory: 0 }
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -77,7 +83,7 @@ const fileOf = (plan: Plan, { file = `sim-${plan.seed}.ndjson` }: Work): string 
 
 /** Looks for a smaller plan that fails in the same way, and writes it beside the failing one. */
 const shrunk = async (plan: Plan, { failure: first, virtual: failedAt }: Result, work: Work): Promise<void> => {
-  const quiet: Work = { ...work, trace: false }
+  const quiet: Running = { ...work, trace: false, isNew: false }
   const results = new Map<Plan, Result>()
   const { plan: least, runs } = await shrink(plan, {
     most: MOST_SHRINKING,
@@ -101,16 +107,16 @@ const shrunk = async (plan: Plan, { failure: first, virtual: failedAt }: Result,
   )
 }
 
-/** Runs a plan, twice if asked. Prints and writes what it found. */
+/** Runs a plan; if asked, a second time in a process of its own, where nothing of others can be left. Prints and writes what it found. */
 export const runSeed = async (plan: Plan, work: Work): Promise<Result> => {
-  let result = await runOnce(plan, work)
+  let result = await runOnce(plan, { ...work, isNew: false })
   if (work.double && result.failure === undefined) {
-    const { hash } = await runOnce(plan, work)
+    const { hash } = await runOnce(plan, { ...work, isNew: true })
     const reason = `their hashes are ${result.hash} and ${hash}`
     if (hash !== result.hash) result = { ...result, failure: { what: "two runs differ", reason } }
   }
   if (result.failure === undefined) {
-    work.print(`seed ${plan.seed} ${result.hash} ${result.tasks} tasks ${(result.real / 1000).toFixed(2)} s`)
+    work.print(`seed ${plan.seed} ${result.hash} ${result.tasks} tasks ${(result.processor / 1000).toFixed(2)} s`)
     return result
   }
   report(plan, result, { file: fileOf(plan, work), print: work.print })
@@ -122,9 +128,12 @@ export const runSeed = async (plan: Plan, work: Work): Promise<Result> => {
 export const figures = (results: ReadonlyArray<Result>): string => {
   const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0)
   const [real, virtual, tasks] = [sum((one) => one.real), sum((one) => one.virtual), sum((one) => one.tasks)]
+  const processor = sum((one) => one.processor)
   return [
     quantityOf(results.length, "seed"),
-    `${(real / results.length / 1000).toFixed(2)} s and ${Math.round(tasks / results.length)} tasks a seed`,
+    `${(processor / results.length / 1000).toFixed(2)} s of processor time and ${
+      Math.round(tasks / results.length)
+    } tasks a seed`,
     `${(results.length * 60_000 / real).toFixed(1)} seeds/minute`,
     `${Math.round(virtual / real)} × real time`,
     `${Math.round(Math.max(...results.map(({ memory }) => memory)) / 1e6)} MB at most`

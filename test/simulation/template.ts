@@ -5,7 +5,7 @@ import { mineAt } from "./actors/mining.ts"
 import { ownerActions } from "./actors/ownerActions.ts"
 import { nameOf, NAMES } from "./actors/owners.ts"
 import { settledTip } from "./holds/chains.ts"
-import { inOwnProcess } from "./ownProcess.ts"
+import { runProgram } from "./ownProcess.ts"
 import { MINUTE, type Plan, type WorldNumber } from "./plan.ts"
 import { runPlan } from "./runWorld.ts"
 import type { Actor, Property, World } from "./World.ts"
@@ -101,7 +101,7 @@ export const fillTemplate = async ({ directory, place, world }: NewTemplate): Pr
 /** The same in a process of its own. Returns where the directories are, below `place`. */
 export const makeTemplate = async (world: WorldNumber, place: string): Promise<string> => {
   const directory = mkdtempSync(join(place, "svcd-template-"))
-  const status = await inOwnProcess("oneTemplate", `${world}`, place, directory)
+  const status = await runProgram("oneTemplate", `${world}`, place, directory)
   if (!status.startsWith("0: ")) throw new Error(`no template of world ${world}: it ended with ${status}`)
   return directory
 }

@@ -2,30 +2,40 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { WorldProcesses } from "./ownProcess.ts"
 import { runSeed } from "./runs.ts"
 import { makeTemplate } from "./template.ts"
 import { drawPlan, firstHours } from "./worlds.ts"
 
 describe("a world", () => {
   const place = mkdtempSync(join(tmpdir(), "svcd-simulation-"))
+  const processes = new WorldProcesses()
   let template = ""
 
   beforeAll(async () => {
     template = await makeTemplate(1, place)
   })
 
-  afterAll(() => rmSync(place, { recursive: true, force: true }))
+  afterAll(() => {
+    processes.close()
+    rmSync(place, { recursive: true, force: true })
+  })
 
-  it("runs a seed twice in the same way, each time in a process of its own", async () => {
-    const { failure, tasks } = await runSeed(firstHours(drawPlan(1, 1), 1 / 4), {
+  const run = (seed: number, double: boolean) =>
+    runSeed(firstHours(drawPlan(seed, 1), 1 / 20), {
       place,
       templateOf: () => Promise.resolve(template),
+      processes,
       trace: false,
-      double: true,
+      double,
       shrink: false,
       file: join(place, "sim-1.ndjson"),
       print: () => {}
     })
+
+  it("runs a seed behind another one as in a process of its own", async () => {
+    assert.isUndefined((await run(2, false)).failure)
+    const { failure, tasks } = await run(1, true)
     assert.isUndefined(failure)
     assert.isAbove(tasks, 1_000)
   })

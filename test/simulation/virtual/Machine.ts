@@ -1,6 +1,8 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
+import { globalValue } from "effect/GlobalValue"
 import * as EffectRandom from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import { replaceDisk } from "../../../src/base/disk.ts"
@@ -11,7 +13,7 @@ import type { Facts, WorldFailure } from "../World.ts"
 import { type Guards, installGuards, replaced, type Substitute } from "./guards.ts"
 import { SimClock } from "./SimClock.ts"
 import { SimDisk } from "./SimDisk.ts"
-import { type Group, SimScheduler, type Task } from "./SimScheduler.ts"
+import { type AnyFiber, type Group, SimScheduler, type Task } from "./SimScheduler.ts"
 import { NANOS_PER_MS, Timeline } from "./Timeline.ts"
 
 /** The machine of a world: runs tasks in the order of the seed, and moves time when none can run. */
@@ -40,6 +42,9 @@ const QUICK_LOOKS = 100
 
 /** What the hash of a run counts. */
 const KIND = { task: 1, time: 2 } as const
+
+/** The fibers without a parent, which Effect (3.22) keeps until they end: those of a killed node never do. */
+const { roots } = globalValue(Symbol.for("effect/FiberScope/Global"), () => ({ roots: new Set<AnyFiber>() }))
 
 /** A part of the world that lives and ends as one. */
 export interface Part {
@@ -130,6 +135,7 @@ export class Machine {
   drop({ group }: Part): void {
     this.scheduler.drop(group)
     this.clocks.delete(group)
+    for (const fiber of roots) if (fiber.getFiberRef(FiberRef.currentScheduler) === group) roots.delete(fiber)
   }
 
   /** Virtual milliseconds since the beginning. */

@@ -115,7 +115,7 @@ export const makeElectrumServer = (
     const window = light === undefined ? undefined : windowSources(light, { answers, node })
     const { tree } = chain
     const { book } = yield* ScriptBook
-    const named = makeNameHistories({ names, answers, chain })
+    const named = makeNameHistories({ names, commits: yield* names.commits, answers, chain })
     const sources = window ?? {
       headers: makeHeaders(chain),
       blocks: makeBlocks(chain),

@@ -56,7 +56,7 @@ const proving = (operations: number, work: () => void = () => {}) => {
         Effect.sync(() => {
           state.reads++
           work()
-          return { transaction, position: 0, branch: [], cost: 1 }
+          return { bytes: transaction.bytes, position: 0, branch: [], cost: 1 }
         })
     }
   })

@@ -17,6 +17,7 @@ describe("the history of a name", () => {
         const state = { complete: true, window: false }
         const histories = makeNameHistories({
           names: db,
+          commits: yield* db.commits,
           answers: { complete: Effect.sync(() => state.complete), fromWindow: () => state.window },
           chain: { params: regtestParams, tree: noTree }
         })
@@ -35,12 +36,35 @@ describe("the history of a name", () => {
       })
     ))
 
+  it.effect("is that of the last commit, through reorganizations", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const histories = makeNameHistories({
+          names: db,
+          commits: yield* db.commits,
+          answers: { complete: Effect.succeed(true), fromWindow: () => false },
+          chain: { params: regtestParams, tree: noTree }
+        })
+        const heights = Effect.map(histories.confirmed(key), (all) => all.map(({ height }) => height))
+        yield* db.follower.apply([blockAt(0), blockAt(1, [{ name }])])
+        assert.deepStrictEqual(yield* heights, [1])
+        yield* db.follower.apply([blockAt(2, [{ name: text("d/other") }])])
+        assert.deepStrictEqual(yield* heights, [1])
+        yield* db.follower.apply([blockAt(3, [{ name }])])
+        assert.deepStrictEqual(yield* heights, [1, 3])
+        assert.deepStrictEqual(yield* heights, [1, 3])
+        yield* db.follower.rewind(blockAt(2))
+        assert.deepStrictEqual(yield* heights, [1])
+      })
+    ))
+
   it.effect("has a coin until the block before the name expires", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const at = { tip: 2 }
         const histories = makeNameHistories({
           names: db,
+          commits: yield* db.commits,
           answers: { complete: Effect.succeed(true), fromWindow: () => false },
           chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId, height: () => at.tip } }
         })

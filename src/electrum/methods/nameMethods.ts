@@ -7,7 +7,6 @@ import { ANSWER_BYTES } from "../protocol/limits.ts"
 import { nonNegativeInteger, scriptHash } from "../protocol/parameters.ts"
 import { withCommas } from "../protocol/pythonText.ts"
 import type { HistoryEntry } from "../protocol/status.ts"
-import { shownKey } from "../protocol/status.ts"
 import { VERSION_1_4_3 } from "../protocol/versions.ts"
 import { headerAnswer } from "./headerMethods.ts"
 import type { ElectrumCaller, ElectrumMethod, Sources } from "./method.ts"
@@ -50,11 +49,11 @@ export const electrumNames = (
     { caller, checkpoint }: { readonly caller: ElectrumCaller; readonly checkpoint: number }
   ) =>
     Effect.gen(function*() {
-      const { branch, cost, position, transaction } = yield* blocks.placed({ height, txid })
+      const { branch, cost, position, bytes } = yield* blocks.placed({ height, txid })
       caller.charge(1 + cost)
       const proof = {
         height,
-        tx: toHex(transaction.bytes),
+        tx: toHex(bytes),
         tx_merkle: { merkle: branch.map(displayHash), pos: position }
       }
       if (height > checkpoint) return proof
@@ -86,7 +85,8 @@ export const electrumNames = (
           if (size > ANSWER_BYTES) return yield* tooLargeAnswer()
           proofs.push(proof)
         }
-        return { [shownKey(key)]: proofs }
+        // As the client wrote it: it may have capitals.
+        return { [String(givenHash)]: proofs }
       })
   }]
 }

@@ -49,5 +49,5 @@ const plainText = (value: Json): string => {
 /** A value inside a message. */
 export const shownValue = (value: Json): string => shortened(plainText(value))
 
-/** A number with a comma between thousands. */
-export const withCommas = (value: number): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, ",")
+/** A whole number with a comma between thousands. */
+export const withCommas = (value: number): string => String(BigInt(value)).replaceAll(/\B(?=(\d{3})+$)/g, ",")

@@ -4,7 +4,6 @@ import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { RecordCache } from "../../names/RecordCache.ts"
 import { binaryString, type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { merkleBranch } from "../../protocol/merkle.ts"
-import type { Transaction } from "../../protocol/transaction.ts"
 import { badRequest, type ElectrumError } from "../protocol/ElectrumError.ts"
 import { withCommas } from "../protocol/pythonText.ts"
 import { outOfRange } from "./Headers.ts"
@@ -28,13 +27,15 @@ export interface TransactionAt {
 }
 
 export interface PlacedInBlock {
-  readonly transaction: Transaction
+  /** The transaction as in the block. */
+  readonly bytes: Bytes
   readonly position: number
   readonly branch: ReadonlyArray<Bytes>
   readonly cost: number
 }
 
 const CACHED_BLOCKS = 2_000
+const CACHED_PLACES = 20_000
 const CACHED_BYTES = 8 * 1024 * 1024
 
 /** A txid with the object around it. */
@@ -54,6 +55,11 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
   const cache = new RecordCache<ReadonlyArray<Bytes>>(CACHED_BLOCKS, {
     bytes: CACHED_BYTES,
     sizeOf: ({ length }) => TXID_BYTES * (length + 2)
+  })
+
+  const places = new RecordCache<Omit<PlacedInBlock, "cost">>(CACHED_PLACES, {
+    bytes: CACHED_BYTES,
+    sizeOf: ({ branch, bytes }) => bytes.length + TXID_BYTES * (branch.length + 2)
   })
 
   const hashAt = (height: number): Bytes | undefined => {
@@ -83,16 +89,19 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
         })
       }),
     placed: ({ height, txid }) =>
-      Effect.flatMap(blockAt(height), ({ transactions }) => {
-        const position = transactions.findIndex((transaction) => equal(transaction.txid, txid))
-        const transaction = transactions[position]
-        if (transaction === undefined) return notInBlock(txid, height)
-        const txids = transactions.map((each) => each.txid)
-        return Effect.succeed({
-          transaction,
-          position,
-          branch: merkleBranch(txids, position),
-          cost: readCost(txids.length) + branchCost(txids.length)
+      Effect.suspend(() => {
+        const hash = hashAt(height)
+        const known = hash && places.get(binaryString(hash) + binaryString(txid))
+        if (known !== undefined) return Effect.succeed({ ...known, cost: CACHE_HIT })
+        return Effect.flatMap(blockAt(height), ({ hash: found, transactions }) => {
+          const position = transactions.findIndex((transaction) => equal(transaction.txid, txid))
+          const transaction = transactions[position]
+          if (transaction === undefined) return notInBlock(txid, height)
+          const txids = transactions.map((each) => each.txid)
+          // A view would keep the whole block.
+          const placed = { bytes: transaction.bytes.slice(), position, branch: merkleBranch(txids, position) }
+          places.put(binaryString(found) + binaryString(txid), placed)
+          return Effect.succeed({ ...placed, cost: readCost(txids.length) + branchCost(txids.length) })
         })
       })
   }

@@ -3,8 +3,9 @@ import { monotonic } from "../../base/clock.ts"
 import { SLICE_MS, turnOfEventLoop } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { RecordCache } from "../../names/RecordCache.ts"
 import { encodeBlockHeader } from "../../protocol/block.ts"
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { hash256 } from "../../protocol/hash.ts"
 import { HEADER_SIZE } from "../../protocol/header.ts"
 import { badRequest, type ElectrumError, internalError } from "../protocol/ElectrumError.ts"
@@ -38,6 +39,12 @@ export interface HeaderRange {
 /** Headers read from the disk at a time. */
 const PIECE = 32
 
+const KEPT_HEADERS = 20_000
+const KEPT_BYTES = 4 * 1024 * 1024
+
+/** Bytes of a kept header besides its own. */
+const AROUND = 200
+
 export const outOfRange = (height: number): ElectrumError => badRequest(`height ${withCommas(height)} out of range`)
 
 const notStored = (height: number): ElectrumError =>
@@ -51,6 +58,8 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
       return id === NO_HEADER ? undefined : tree.hash(id)
     }
   })
+
+  const kept = new RecordCache<Bytes>(KEPT_HEADERS, { bytes: KEPT_BYTES, sizeOf: ({ length }) => length + AROUND })
 
   const tip = (): number => tree.height(tree.tip())
 
@@ -95,10 +104,16 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
       return id !== NO_HEADER && equal(tree.hash(id), hash256(header.subarray(0, HEADER_SIZE)))
     },
     one: (height) =>
-      Effect.flatMap(
-        list({ from: height, count: 1, room: Infinity }),
-        ([header]) => header === undefined ? outOfRange(height) : Effect.succeed(header)
-      ),
+      Effect.suspend(() => {
+        const id = tree.at(height)
+        const known = id === NO_HEADER ? undefined : kept.get(binaryString(tree.hash(id)))
+        if (known !== undefined) return Effect.succeed(known)
+        return Effect.flatMap(list({ from: height, count: 1, room: Infinity }), ([header]) => {
+          if (header === undefined) return outOfRange(height)
+          kept.put(binaryString(hash256(header.subarray(0, HEADER_SIZE))), header)
+          return Effect.succeed(header)
+        })
+      }),
     proof: ({ checkpoint, height }) =>
       Effect.suspend(() => {
         const limit = tip()

@@ -2,16 +2,19 @@ import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
+import type { CommitSignal } from "../../names/CommitSignal.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { ScriptOperation } from "../../names/ScriptReads.ts"
 import { hashOfKey, type ScriptKey } from "../../protocol/keys.ts"
 import { CODE, ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
 import { type Histories, LONGEST_HISTORY } from "./Histories.ts"
+import { KeptHistories } from "./KeptHistories.ts"
 
 /** The histories of names, from names.db. */
 
 export interface NameHistoryParts {
   readonly names: Pick<typeof NameDb.Service, "readLog">
+  readonly commits: Pick<CommitSignal, "count" | "touchedBehind">
   readonly answers: Pick<typeof NameAnswers.Service, "complete" | "fromWindow">
   readonly chain: Pick<typeof Chain.Service, "params" | "tree">
 }
@@ -44,15 +47,23 @@ export const historiesOf = (
   balance: (key) => Effect.as(operations(key), NOTHING)
 })
 
-export const makeNameHistories = ({ answers, chain, names }: NameHistoryParts): Histories => {
+export const makeNameHistories = ({ answers, chain, commits, names }: NameHistoryParts): Histories => {
+  const kept = new KeptHistories(commits)
+
   /** All operations on the name of a script hash; none for any other hash. */
   const operations = (key: ScriptKey): Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError> => {
     const read = names.readLog((_, { scripts }) => {
       const name = scripts.find(hashOfKey(key))
-      if (name !== undefined) return scripts.operations(name, LONGEST_HISTORY + 1)
-      return scripts.isComplete() ? [] : undefined
+      if (name === undefined) return scripts.isComplete() ? [] : undefined
+      const found = scripts.operations(name, LONGEST_HISTORY + 1)
+      kept.put(key, found)
+      return found
     })
-    return Effect.matchEffect(Effect.zip(answers.complete, read), {
+    const known = Effect.suspend(() => {
+      const found = kept.get(key)
+      return found === undefined ? read : Effect.succeed(found)
+    })
+    return Effect.matchEffect(Effect.zip(answers.complete, known), {
       onFailure: () => internalError(),
       onSuccess: ([complete, found]) => {
         // While a window answers, names.db is not at the tip.

@@ -7,7 +7,6 @@ import { readBlockHeader } from "../../protocol/block.ts"
 import { displayHash, equal, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
 import { hashOfKey } from "../../protocol/keys.ts"
 import { Reader } from "../../protocol/Reader.ts"
-import { decodeTransaction } from "../../protocol/transaction.ts"
 import { type Json, JsonNumber, JsonObject } from "../../rpc/json/json.ts"
 import { badRequest, internalError, syncing } from "../protocol/ElectrumError.ts"
 import { type Blocks, branchCost, notInBlock } from "./Blocks.ts"
@@ -42,7 +41,7 @@ const blocksOf = ({ chain: { tree }, proofs }: LightNode): Blocks => ({
         if (found?.kept === undefined) return notInBlock(txid, height)
         const { branch, pos } = found.kept
         return Effect.succeed({
-          transaction: decodeTransaction(found.tx),
+          bytes: found.tx,
           position: pos,
           branch,
           cost: branchCost(2 ** branch.length)

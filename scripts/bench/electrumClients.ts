@@ -14,8 +14,8 @@ const [port = 0, , count = 1, seconds = 1] = process.argv.slice(2).map(Number)
 const kind = process.argv[3] ?? ""
 const hashes = readFileSync(0, "utf8").split("\n").filter((line) => line !== "")
 
-/** Requests of a session: far fewer than its costs allow, so that no answer is slowed down. */
-const REQUESTS = 200
+/** Requests of a session: fewer than its costs allow, so that no answer is slowed down. */
+const REQUESTS = 50
 
 /** Sessions that connect at a time. */
 const AT_ONCE = 50

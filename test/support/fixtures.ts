@@ -1,12 +1,16 @@
 import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 
+/** The project's root: compiled, this file is in `build`. */
+const ROOT = fileURLToPath(new URL("../../", import.meta.url)).replace(/\bbuild.$/u, "")
+
 /** The companions beside the project's root; a stranger's clone does not have them. */
-const SHARED = fileURLToPath(new URL("../../../shared/fixtures/", import.meta.url))
+const SHARED = join(ROOT, "../shared/fixtures/")
 
 /** Data that belongs to this repository. */
-const OWN = fileURLToPath(new URL("../fixtures/", import.meta.url))
+const OWN = join(ROOT, "test/fixtures/")
 
 /** Whether the shared fixtures are there. Tests that need them skip visibly where they are not. */
 export const hasShared = existsSync(SHARED)

@@ -2,10 +2,31 @@ import type { Bytes } from "../protocol/bytes.ts"
 
 /** Addresses and host names in values, and their canonical forms, by which they are found. */
 
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
+const ZERO = 0x30
+const DOT = 0x2e
 
-/** Dotted decimal without leading zeros (IFA-0001, "ip"). */
-export const isIpv4Text = (text: string): boolean => IPV4.test(text)
+/** The 4 bytes of an IPv4 address: dotted decimal without leading zeros (IFA-0001, "ip"). */
+export const ipv4Bytes = (text: string): Bytes | undefined => {
+  const bytes = new Uint8Array(4)
+  let [parts, digits, value] = [0, 0, 0]
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? DOT : text.charCodeAt(at)
+    if (code === DOT) {
+      if (digits === 0 || parts === 4) return undefined
+      bytes[parts++] = value
+      digits = value = 0
+    } else {
+      const digit = code - ZERO
+      if (digit < 0 || digit > 9 || (digits > 0 && value === 0)) return undefined
+      digits++
+      value = 10 * value + digit
+      if (value > 255) return undefined
+    }
+  }
+  return parts === 4 ? bytes : undefined
+}
+
+export const isIpv4Text = (text: string): boolean => ipv4Bytes(text) !== undefined
 
 const GROUP = /^[0-9a-f]{1,4}$/i
 
@@ -54,15 +75,6 @@ const shortest = (groups: ReadonlyArray<number>): string => {
 export const canonicalIpv6 = (text: string): string | undefined => {
   const groups = eightGroups(text)
   return groups === undefined ? undefined : shortest(groups)
-}
-
-/** The 4 bytes of an IPv4 address. */
-export const ipv4Bytes = (text: string): Bytes | undefined => {
-  if (!isIpv4Text(text)) return undefined
-  const bytes = new Uint8Array(4)
-  let at = 0
-  for (const part of text.split(".")) bytes[at++] = Number(part)
-  return bytes
 }
 
 /** The 16 bytes of an IPv6 address. */

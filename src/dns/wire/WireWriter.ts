@@ -9,8 +9,7 @@ const POINTABLE = 0x4000
 /** A cursor that writes DNS data. Numbers are big endian. */
 export class WireWriter extends ByteWriter {
   /** Where each name that can be pointed at begins. `undefined`: names are written in full, as signatures need them. */
-  private readonly places: Map<string, number> | undefined
-  private readonly kept: Array<string> = []
+  private places: Map<string, number> | undefined
 
   constructor(
     { capacity = 512, compresses = false }: { readonly capacity?: number; readonly compresses?: boolean } = {}
@@ -54,10 +53,7 @@ export class WireWriter extends ByteWriter {
       const rest = at === 0 ? name : name.slice(at)
       const place = places.get(rest)
       if (place !== undefined) return this.binary(name.slice(0, at)).u16(POINTER | place)
-      if (this.length + at < POINTABLE) {
-        places.set(rest, this.length + at)
-        this.kept.push(rest)
-      }
+      if (this.length + at < POINTABLE) places.set(rest, this.length + at)
       at += 1 + name.charCodeAt(at)
       if (name.charCodeAt(at) === 0) return this.binary(name)
     }
@@ -71,7 +67,6 @@ export class WireWriter extends ByteWriter {
       const rest = name.slice(at)
       if (places.has(rest)) return
       places.set(rest, offset + at)
-      this.kept.push(rest)
     }
   }
 
@@ -84,17 +79,12 @@ export class WireWriter extends ByteWriter {
   /** Takes back what was written from `size` on. */
   truncate(size: number): void {
     this.length = size
-    if (this.places === undefined) return
-    for (let last = this.kept.at(-1); last !== undefined; last = this.kept.at(-1)) {
-      if ((this.places.get(last) ?? 0) < size) return
-      this.places.delete(last)
-      this.kept.pop()
-    }
+    for (const [name, place] of this.places ?? []) if (place >= size) this.places?.delete(name)
   }
 
   override clear(): this {
-    this.places?.clear()
-    this.kept.length = 0
+    // A cleared Map leaves its table to the old generation of the heap, with all names in it.
+    if (this.places !== undefined) this.places = new Map()
     return super.clear()
   }
 }

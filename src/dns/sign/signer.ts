@@ -95,15 +95,14 @@ export const makeSigner = ({ keys, now: readTime, onSigned, zone }: SignerOption
   const signaturesAt = (set: RecordSet, now: number): RecordSet => {
     const { keySigners, signers } = plan
     const canonical = canonicalSet(set)
-    const signed = binaryString(canonical)
-    const isWorthKeeping = !isOfNothing(set) || repeats.isRepeated(set.owner)
+    const signed = isOfNothing(set) && !repeats.isRepeated(set.owner) ? undefined : binaryString(canonical)
     const records = (set.type === TYPE_NUMBERS.DNSKEY ? keySigners : signers).map((signer): RrsigRecord => {
-      const place = `${signer.keyTag} ${signed}`
-      const kept = cache.get(place, now)
+      const place = signed === undefined ? undefined : `${signer.keyTag} ${signed}`
+      const kept = place === undefined ? undefined : cache.get(place, now)
       if (kept !== undefined) return kept
       onSigned()
       const signature = signSet(set, canonical, { ...signer, now })
-      if (isWorthKeeping) cache.keep(place, { signature, renewAt: now + RENEWED_AFTER })
+      if (place !== undefined) cache.keep(place, { signature, renewAt: now + RENEWED_AFTER })
       return signature
     })
     return { owner: set.owner, type: TYPE_NUMBERS.RRSIG, ttl: set.ttl, records, signs: false }

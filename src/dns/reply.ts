@@ -5,6 +5,7 @@ import type { DnsClient } from "./exchange.ts"
 import type { ZoneSigner } from "./parts.ts"
 import type { DnsQuery } from "./query.ts"
 import type { RecordSet } from "./records.ts"
+import { briefBytes } from "./wire/briefBytes.ts"
 import { CLASSES, FLAGS, MAX_MESSAGE_BYTES, PLAIN_UDP_BYTES, type RcodeName, RCODES } from "./wire/codes.ts"
 import { optBytes, type OptRecord } from "./wire/MessageWriter.ts"
 import { writeRecordData } from "./wire/recordData.ts"
@@ -154,7 +155,9 @@ export const answerBody = (
     limit: MAX_MESSAGE_BYTES - tail.bytes.length
   })
   if (body.isCut || soa === undefined) return { body, soaBytes: 0 }
-  const bytes = concat(body.bytes, tail.bytes)
+  const bytes = briefBytes(body.bytes.length + tail.bytes.length)
+  bytes.set(body.bytes)
+  bytes.set(tail.bytes, body.bytes.length)
   const count = ((bytes[8] ?? 0) << 8 | (bytes[9] ?? 0)) + tail.count
   bytes[8] = count >> 8
   bytes[9] = count

@@ -184,7 +184,7 @@ export const makeZoneAnswers = (options: ZoneAnswersOptions) =>
       }
       const key = keyOf(query)
       if (!isShortOverUdp(question.type) && !hasSoa(answer) && repeats.isRepeated(key)) {
-        cache.put(key, found)
+        cache.put(key, { ...found, body: { ...body, bytes: body.bytes.slice() } })
         counters.cacheBytes(cache.bytes)
       }
       return found

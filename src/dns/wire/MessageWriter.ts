@@ -1,5 +1,6 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { DnsRecord, RecordSet } from "../records.ts"
+import { briefBytes } from "./briefBytes.ts"
 import { CLASSES, HEADER_BYTES, MAX_MESSAGE_BYTES, META_TYPES } from "./codes.ts"
 import type { MessageQuestion } from "./message.ts"
 import { lowerCaseName, ROOT } from "./name.ts"
@@ -128,12 +129,14 @@ export class MessageWriter {
     return true
   }
 
-  /** A copy of the message. */
+  /** The message, in `briefBytes`. */
   bytes(): Uint8Array<ArrayBuffer> {
     const { counts, writer } = this
     writer.setU16(6, counts.answer)
     writer.setU16(8, counts.authority)
     writer.setU16(10, counts.additional)
-    return writer.toBytes()
+    const message = briefBytes(writer.size)
+    message.set(writer.written())
+    return message
   }
 }

@@ -1,12 +1,13 @@
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import type { RecordSet } from "../records.ts"
+import { briefBytes } from "./briefBytes.ts"
 import { FLAGS, HEADER_BYTES, MAX_MESSAGE_BYTES } from "./codes.ts"
 import type { MessageQuestion } from "./message.ts"
 import { MessageWriter, type OptRecord, writeOpt } from "./MessageWriter.ts"
 import type { WireName } from "./name.ts"
 import { WireWriter } from "./WireWriter.ts"
 
-/** An answer as a cache may keep it: for all queries with the same question, apart from id, letters, RD, CD and OPT. */
+/** An answer as a cache may keep a copy of it: for all queries with the same question, apart from id, letters, RD, CD and OPT. */
 export interface ResponseBody {
   /** The message without OPT. */
   readonly bytes: Bytes
@@ -73,7 +74,7 @@ export const responseTo = (
 ): Uint8Array<ArrayBuffer> => {
   tail.clear()
   if (opt !== undefined) writeOpt(tail, opt, { size: body.bytes.length, limit: MAX_MESSAGE_BYTES })
-  const whole = new Uint8Array(body.bytes.length + tail.size)
+  const whole = briefBytes(body.bytes.length + tail.size)
   whole.set(body.bytes)
   if (opt !== undefined) {
     whole.set(tail.written(), body.bytes.length)

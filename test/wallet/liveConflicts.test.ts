@@ -294,4 +294,35 @@ describe("an update that waits until its name has expired", () => {
       }),
     60_000
   )
+
+  it.scopedLive(
+    "is sent again when a reorg brings the name back, so that no renewal waits for it in vain",
+    () =>
+      Effect.gen(function*() {
+        yield* withWallets(yield* fundedDirectory, (node) =>
+          Effect.gen(function*() {
+            const { chain, mine, minePool, pool, wallet } = node
+            const name = text("d/late")
+            yield* wallet.names.register(name, text("first"), { renew: false })
+            yield* minePool
+            yield* mine(12)
+            yield* allSettled(node)
+            yield* minePool
+            yield* allSettled(node)
+            const { txidKey: key } = yield* wallet.names.nameUpdate({ name, value: text("second") })
+            yield* mine(29)
+            yield* allSettled(node)
+            assert.deepStrictEqual(stateIn(wallet, key), { type: "inactive", abandoned: true })
+            assert.isUndefined(pool.get(key))
+            const { height } = yield* chain.tip
+            const { hash } = (yield* chain.headerAt(height - 3)) ?? assert.fail("no header")
+            yield* chain.control.invalidate(hash)
+            yield* mine(1)
+            yield* allSettled(node)
+            assert.isDefined(pool.get(key))
+            assert.deepStrictEqual(stateIn(wallet, key), { type: "pending" })
+          }))
+      }),
+    60_000
+  )
 })

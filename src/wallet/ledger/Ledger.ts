@@ -43,7 +43,10 @@ export class Ledger {
   private readonly named = new Map<OutpointKey, NamedOutput>()
   /** Entries that a caller is storing and broadcasting: no other part may broadcast them. */
   readonly underway = new Set<TxidKey>()
-  /** Entries that the mempool never accepted: no peer knows them, so they are offered at each block. */
+  /**
+   * Entries that the mempool never accepted, or not since what they depend on was lost for a while: no peer knows them, so
+   * they are offered at each block.
+   */
   readonly refused = new Set<TxidKey>()
   private nextOrder = 0
   private known: LedgerTip

@@ -46,11 +46,11 @@ export const giveUp = (ledger: Pick<Ledger, "report">, lost: ReadonlyArray<Ledge
 }
 
 /**
- * Undoes this where a reorg brought the coin back, unless another transaction has taken a coin meanwhile. What the owner
- * abandoned stays so, with all that spends its outputs.
+ * Undoes this where a reorg brought the coin back, and has them offered again, unless another transaction has taken a
+ * coin meanwhile. What the owner abandoned stays so, with all that spends its outputs.
  */
 export const takeUpAgain = (
-  ledger: Pick<Ledger, "claimant" | "entry" | "report" | "spendsExpired" | "unconfirmed">
+  ledger: Pick<Ledger, "claimant" | "entry" | "refused" | "report" | "spendsExpired" | "unconfirmed">
 ): ReadonlyArray<LedgerEntry> => {
   const isPossible = (entry: LedgerEntry): boolean =>
     !dependsOnLost(ledger, entry) && ledger.claimant(entry.transaction) === undefined &&
@@ -59,6 +59,8 @@ export const takeUpAgain = (
   return ledger.unconfirmed().filter((entry) => {
     if (!entry.lost || !isPossible(entry)) return false
     ledger.report(entry.key, { type: "inactive", abandoned: false })
+    // No mempool has kept it.
+    ledger.refused.add(entry.key)
     return true
   })
 }

@@ -6,7 +6,7 @@ import { changed, type PlantedBug } from "./planted.ts"
 /** A copy of the build with a planted bug. */
 
 /** What a world loads of the build. */
-const PARTS = ["src", "test"]
+const PARTS = ["examples", "scripts", "src", "test"]
 
 /** Links the compiled files of a folder into another. */
 const linkAll = (from: string, to: string): void => {

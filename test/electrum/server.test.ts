@@ -9,7 +9,15 @@ import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { eventually } from "../support/eventually.ts"
 import { connectTo, speaking } from "./client.ts"
-import { filledDirectory, historyOf, onNode, provenRoot, shownScriptHash, tcpPort } from "./servedNode.ts"
+import {
+  filledDirectory,
+  historyOf,
+  type HistoryRow,
+  onNode,
+  provenRoot,
+  shownScriptHash,
+  tcpPort
+} from "./servedNode.ts"
 
 const HEIGHT = 180
 
@@ -154,26 +162,83 @@ describe("names", () => {
     })))
 })
 
-describe("a client of Nostr identities", () => {
-  it.scopedLive("resolves a name by four calls", () =>
+/** Whether a proof leads to the merkle root in a header. */
+const isProven = (
+  header: string,
+  txid: string,
+  proof: { readonly merkle: ReadonlyArray<string>; readonly pos: number }
+) => provenRoot(txid, proof) === displayHash(Buffer.from(header.slice(72, 136), "hex"))
+
+describe("a name", () => {
+  // The lines of Amethyst (ElectrumXClient.kt); on Windows, Java ends them with two characters.
+  it.scopedLive.each(["\n", "\r\n"])(
+    "is resolved by the four calls of a Nostr client, with lines that end with %j",
+    (end) =>
+      served(Effect.gen(function*() {
+        const client = yield* connectTo(yield* tcpPort)
+        const [named] = (yield* allNames).filter(({ history }) => history.length > 1)
+        const last = named?.history.at(-1)
+        const txid = last && displayHash(last.txid)
+        let id = 0
+        const call = (method: string, params: string) =>
+          Effect.zipRight(
+            client.raw(`{"jsonrpc":"2.0","id":${++id},"method":"${method}","params":${params}}${end}`),
+            Effect.tap(client.reply, (reply) => assert.strictEqual(reply.id, id))
+          )
+        const version = yield* call("server.version", "[\"AmethystNMC/0.1\",\"1.4\"]")
+        assert.deepStrictEqual(version.result, ["svcd 0.2.0", "1.4"])
+        const hash = named && shownScriptHash(named.name)
+        const { result: history } = yield* call("blockchain.scripthash.get_history", `["${hash}"]`)
+        // The client takes the last one as the newest.
+        assert.deepStrictEqual((history as ReadonlyArray<unknown>).at(-1), { tx_hash: txid, height: last?.height })
+        const { result } = yield* call("blockchain.transaction.get", `["${txid}",true]`)
+        const { vout } = result as { readonly vout: ReadonlyArray<{ readonly scriptPubKey: { readonly hex: string } }> }
+        assert.include(vout[last?.vout ?? -1]?.scriptPubKey.hex, named && toHex(named.name))
+        assert.deepInclude((yield* call("blockchain.headers.subscribe", "[]")).result, { height: HEIGHT })
+      }))
+  )
+
+  it.scopedLive("is shown by a wallet after its start", () =>
     served(Effect.gen(function*() {
       const client = yield* connectTo(yield* tcpPort)
-      const [named] = (yield* allNames).filter(({ history }) => history.length > 0)
-      const hash = named && shownScriptHash(named.name)
-      const last = named?.history.at(-1)
-      const txid = last && displayHash(last.txid)
-      const call = (id: number, method: string, params: string) =>
+      // Electrum-NMC writes requests without arguments so, and ends a session with another version (interface.py).
+      const ask = (method: string, ...params: ReadonlyArray<unknown>) =>
         Effect.zipRight(
-          client.raw(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`),
-          client.reply
+          client.raw(`${JSON.stringify({ jsonrpc: "2.0", method, id: 7, ...params.length > 0 ? { params } : {} })}\n`),
+          Effect.map(client.reply, ({ result }) => result as never)
         )
-      assert.deepStrictEqual((yield* call(1, "server.version", "[\"client\",\"1.4\"]")).result, ["svcd 0.2.0", "1.4"])
-      const { result: history } = yield* call(2, "blockchain.scripthash.get_history", `["${hash}"]`)
-      assert.deepInclude(history, { tx_hash: txid, height: last?.height })
-      const { result } = yield* call(3, "blockchain.transaction.get", `["${txid}",true]`)
-      const { vout } = result as { readonly vout: ReadonlyArray<{ readonly scriptPubKey: { readonly hex: string } }> }
-      assert.include(vout[last?.vout ?? -1]?.scriptPubKey.hex, named && toHex(named.name))
-      assert.deepInclude((yield* call(4, "blockchain.headers.subscribe", "[]")).result, { height: HEIGHT })
+      assert.deepStrictEqual(yield* ask("server.version", "electrum-nmc/4.0.6", "1.4.1"), ["svcd 0.2.0", "1.4.1"])
+      for (const target of [25, 10, 5, 2]) assert.isNumber(yield* ask("blockchain.estimatefee", target))
+      assert.deepInclude(yield* ask("blockchain.headers.subscribe"), { height: HEIGHT })
+      assert.isString(yield* ask("server.banner"))
+      assert.isString(yield* ask("server.donation_address"))
+      assert.deepStrictEqual(yield* ask("server.peers.subscribe"), [])
+      assert.isNumber(yield* ask("blockchain.relayfee"))
+      assert.isArray(yield* ask("mempool.get_fee_histogram"))
+      assert.isNull(yield* ask("server.ping"))
+      // A chunk after the checkpoint has whole headers, one below it has 80 bytes of each.
+      const whole: object = yield* ask("blockchain.block.headers", 0, HEIGHT + 1, 0)
+      assert.deepInclude(whole, { count: HEIGHT + 1, max: 2_016 })
+      const cut: { readonly count: number; readonly hex: string } = yield* ask(
+        "blockchain.block.headers",
+        0,
+        HEIGHT - 20,
+        HEIGHT - 10
+      )
+      assert.strictEqual(cut.count, HEIGHT - 20)
+      assert.lengthOf(cut.hex, 160 * cut.count)
+      const [named] = (yield* allNames).filter(({ history }) => history.length > 1)
+      const hash = named && shownScriptHash(named.name)
+      assert.isString(yield* ask("blockchain.scripthash.subscribe", hash))
+      const history: ReadonlyArray<HistoryRow> = yield* ask("blockchain.scripthash.get_history", hash)
+      for (const { height, tx_hash: txid } of history) {
+        const proof: { readonly merkle: ReadonlyArray<string>; readonly pos: number; readonly block_height: number } =
+          yield* ask("blockchain.transaction.get_merkle", txid, height)
+        assert.strictEqual(proof.block_height, height)
+        assert.isTrue(isProven(yield* ask("blockchain.block.header", height, 0), txid, proof))
+        const raw: string = yield* ask("blockchain.transaction.get", txid)
+        assert.include(raw, toHex(named?.name ?? new Uint8Array(1)))
+      }
     })))
 })
 

@@ -1,7 +1,9 @@
 import { isExpired } from "../consensus/expiry.ts"
 import type { LinkCheck } from "../consensus/nameLink.ts"
 import { readersByChain } from "../consensus/readerParams.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
+import { witnessVersion } from "../protocol/script.ts"
 import { inputSpending } from "../protocol/transaction.ts"
 import type { NameProof } from "./nameProof.ts"
 import type { ProvenOperation } from "./provenOperation.ts"
@@ -44,29 +46,49 @@ export const linkFault = (
     : undefined
 }
 
-/** The links of a proof, with one budget. */
+/** The links of a proof, with one budget, and the script of the owner who signs each. */
 export const linksOf = (
   operations: ReadonlyArray<ProvenOperation>,
   network: NameProof["network"]
-): ReadonlyArray<NameLink> => {
+): ReadonlyArray<{ readonly link: NameLink; readonly owner: Bytes }> => {
   const budget = { left: MOST_CHECKS }
   return operations.slice(0, -1).flatMap(({ height, transaction }, i) => {
     const before = operations[i + 1]
     return before === undefined
       ? []
       : [{
-        tx: transaction.bytes,
-        before: { tx: before.transaction.bytes, vout: before.vout },
-        network,
-        height,
-        budget
+        link: {
+          tx: transaction.bytes,
+          before: { tx: before.transaction.bytes, vout: before.vout },
+          network,
+          height,
+          budget
+        },
+        owner: before.address
       }]
   })
 }
 
-/** Why a signature does not count. */
-export const signatureFault = (link: NameLink, check: CheckSignature): string | undefined => {
+/** Whether nobody has to sign for the coin of an owner: of a witness version without rules at the height. */
+const isFree = (version: number, { height, network }: NameLink): boolean =>
+  version > 1 || (version === 1 && height < readersByChain[network].activation.taproot)
+
+/**
+ * Why a signature does not count; `unknown` where the proof cannot show it. A taproot signature covers all coins that the
+ * transaction spends, and those other than the name are not in the proof.
+ */
+export const signatureFault = (
+  link: NameLink,
+  owner: Bytes,
+  check: CheckSignature
+): { readonly fault: string } | "unknown" | undefined => {
+  const version = witnessVersion(owner) ?? 0
+  if (isFree(version, link)) return "unknown"
   if (check(link)) return undefined
+  return version > 0 && link.budget.left >= 0 ? "unknown" : { fault: unsigned(link) }
+}
+
+const unsigned = (link: NameLink): string => {
   return link.budget.left < 0
     ? `the operation at height ${link.height} has more signatures than a proof may have`
     : `the owner did not sign the operation at height ${link.height}`

@@ -36,6 +36,8 @@ export interface ProofProblem {
     | "near-expiry"
     /** The name expires within 4,032 blocks. */
     | "semi-expired"
+    /** The proof cannot show the signature of an earlier owner. Said where signatures are checked. */
+    | "unsigned-owner"
   /** A whole sentence. */
   readonly message: string
 }
@@ -78,14 +80,15 @@ export interface VerifiedName {
   readonly problems: ReadonlyArray<ProofProblem>
 }
 
-const PROBLEMS = ["height-claimed", "near-expiry", "semi-expired"] as const satisfies ReadonlyArray<
+const PROBLEMS = ["height-claimed", "near-expiry", "semi-expired", "unsigned-owner"] as const satisfies ReadonlyArray<
   ProofProblem["code"]
 >
 
 const MESSAGES: Readonly<Record<ProofProblem["code"], string>> = {
   "height-claimed": "A height is the word of the server, as the proof has no coinbase with it.",
   "near-expiry": "By the clock, the name may have expired.",
-  "semi-expired": "The name expires soon, and some resolvers have stopped answering it."
+  "semi-expired": "The name expires soon, and some resolvers have stopped answering it.",
+  "unsigned-owner": "The proof cannot show the signature of an earlier owner, who has a taproot address."
 }
 
 /** Blocks before its expiry from which some resolvers do not answer a name, so that its owner notices. */
@@ -165,25 +168,30 @@ const lifetimeOf = (
 }
 
 /**
- * Why the signatures do not count. They come last, as they cost most, and other faults are found without them.
+ * What the signatures say: why they do not count, or whether all could be checked. They come last, as they cost most, and other
+ * faults are found without them.
  */
-const signaturesFault = ({ operations, proof }: Proven, check: CheckSignature | undefined): string | undefined => {
-  if (check === undefined) return undefined
-  for (const link of linksOf(operations, proof.network)) {
-    const fault = signatureFault(link, check)
-    if (fault !== undefined) return fault
+const signaturesOf = (
+  { operations, proof }: Proven,
+  check: CheckSignature | undefined
+): { readonly areKnown: boolean } | ProofFailure => {
+  let areKnown = true
+  for (const { link, owner } of check === undefined ? [] : linksOf(operations, proof.network)) {
+    const found = check && signatureFault(link, owner, check)
+    if (found === "unknown") areKnown = false
+    else if (found !== undefined) return { failed: found.fault }
   }
-  return undefined
+  return { areKnown }
 }
 
 /**
  * `signatures` speaks of at least one transfer, and of blocks that say their heights, as far as blocks of that age do: the rules for
  * a signature follow the height.
  */
-const labelOf = ({ operations, proof }: Proven, check: CheckSignature | undefined): VerifiedName["proof"] => {
+const labelOf = ({ operations, proof }: Proven, areChecked: boolean): VerifiedName["proof"] => {
   const { bip34 } = readersByChain[proof.network].activation
   const areCertain = operations.every(({ height, isHeightProven }) => isHeightProven || height < bip34)
-  return check !== undefined && operations.length > 1 && areCertain ? "signatures" : "buried"
+  return areChecked && operations.length > 1 && areCertain ? "signatures" : "buried"
 }
 
 const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFailure => {
@@ -200,8 +208,8 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
   }
   const since = registeredAt(operations.at(-1) ?? newest, proof.since)
   if (typeof since === "object") return since
-  const fault = signaturesFault(proven, signatures)
-  if (fault !== undefined) return { failed: fault }
+  const signed = signaturesOf(proven, signatures)
+  if (isFailure(signed)) return signed
   const name = textOrHex(newest.operation.name)
   const value = textOrHex(newest.operation.value)
   return {
@@ -216,12 +224,13 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
     expiresIn,
     since,
     owner: addressOf(readersByChain[proof.network].network, newest.address) ?? toHex(newest.address),
-    proof: labelOf(proven, signatures),
+    proof: labelOf(proven, signatures !== undefined && signed.areKnown),
     confirmations,
     problems: problemsOf({
       "height-claimed": [tip, ...operations].some(({ isHeightProven }) => !isHeightProven),
       "near-expiry": isNearExpiry,
-      "semi-expired": isSemiExpired && semiExpired === "warn"
+      "semi-expired": isSemiExpired && semiExpired === "warn",
+      "unsigned-owner": !signed.areKnown
     })
   }
 }

@@ -4,7 +4,7 @@ import { hash160, sha256 } from "../../src/protocol/hash.ts"
 import { nameScript } from "../../src/protocol/nameOperation.ts"
 import { Op, pushData } from "../../src/protocol/script.ts"
 import { makeTransaction, outpoint } from "../../src/protocol/transaction.ts"
-import type { NameLink, SignatureBudget } from "../../src/verify/nameLinks.ts"
+import { type NameLink, type SignatureBudget, signatureFault } from "../../src/verify/nameLinks.ts"
 import { signatures } from "../../src/verify/signatures.ts"
 import { text } from "../support/regtest.ts"
 
@@ -56,6 +56,19 @@ describe("signatures", () => {
     for (const height of [100, 300_000, 474_999, 475_000, 850_000]) {
       assert.isFalse(signatures(linkOf(address, spending, height)({ left: 400 })), String(height))
     }
+  })
+
+  it("of taproot owners are unknown where they cover coins that the proof lacks, or no rule asks for them", () => {
+    const program = pushData(new Uint8Array(32).fill(9))
+    const verdict = (script: Bytes, left: number, network: NameLink["network"] = "regtest") =>
+      signatureFault({ ...linkOf(script, {})({ left }), network }, script, signatures)
+    const [taproot, later, first] = [op(Op.OP_1), op(Op.OP_16), op(Op.OP_0)].map((version) => concat(version, program))
+    assert.strictEqual(verdict(taproot ?? EMPTY, 400), "unknown")
+    assert.strictEqual(verdict(taproot ?? EMPTY, 400, "test"), "unknown")
+    assert.strictEqual(verdict(later ?? EMPTY, 400), "unknown")
+    assert.property(verdict(first ?? EMPTY, 400), "fault")
+    assert.property(verdict(SCRIPT_HASH, 400), "fault")
+    assert.property(verdict(taproot ?? EMPTY, -1), "fault")
   })
 
   it("count all signatures that a link may check against the budget of the proof", () => {

@@ -7,7 +7,7 @@ import { NameAnswers } from "../../light/NameAnswers.ts"
 import { makeNameProofs, type ProofFailed } from "../../light/NameProofs.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
 import type { NameDb } from "../../names/NameDb.ts"
-import { type NameLink, signatureFault } from "../../verify/nameLinks.ts"
+import type { NameLink } from "../../verify/nameLinks.ts"
 import { isFailure, type ProofFailure } from "../../verify/nameProof.ts"
 import { signatures } from "../../verify/signatures.ts"
 import { type ProofOptions, type VerifiedName, verifyNameProof } from "../../verify/verifyNameProof.ts"
@@ -30,12 +30,24 @@ const verifyInTurns = (
   Effect.gen(function*() {
     const links: Array<NameLink> = []
     const outcome = verifyNameProof(proof, { ...options, signatures: (link) => links.push(link) > 0 })
+    if (isFailure(outcome) || links.length === 0) return outcome
+    const checked: Array<{ readonly isSigned: boolean; readonly left: number }> = []
     for (const link of links) {
       yield* turnOfEventLoop
-      const failed = signatureFault(link, signatures)
-      if (failed !== undefined) return { failed }
+      const isSigned = signatures(link)
+      checked.push({ isSigned, left: link.budget.left })
+      if (link.budget.left < 0) break
     }
-    return outcome
+    // The same links in the same order, now with what their checks said.
+    const found = checked.values()
+    return verifyNameProof(proof, {
+      ...options,
+      signatures: ({ budget }) => {
+        const { isSigned, left } = found.next().value ?? { isSigned: false, left: -1 }
+        budget.left = left
+        return isSigned
+      }
+    })
   })
 
 export const portableProofMethods: Methods<

@@ -139,7 +139,7 @@ const VERIFIED = Schema.Struct({
   ),
   confirmations: Result.integer("Blocks in the proof from that of the newest operation on"),
   problems: Schema.Array(Schema.Struct({
-    code: Result.string("What to know: height-claimed, near-expiry or semi-expired"),
+    code: Result.string("What to know: height-claimed, near-expiry, semi-expired or unsigned-owner"),
     message: Result.string("The same in a sentence")
   })).annotations({ description: "What to know of a valid proof" })
 })

@@ -65,6 +65,7 @@ const SLOW = [
   "light/windowBranches.test.ts",
   "light/windowFaults.test.ts",
   "light/windowProofs.test.ts",
+  "mempool/scripts/ScriptBook.test.ts",
   "mail/SmtpRelay.test.ts",
   "mail/relay/Inbound.test.ts",
   "mail/relay/crash.test.ts",

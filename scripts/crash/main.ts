@@ -1,4 +1,4 @@
-// Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|events|webhooks|postgres|cut|flip [--count N] [--seed S] [--only K]
+// Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|events|webhooks|postgres|electrum|cut|flip [--count N] [--seed S] [--only K]
 //                                                           [--json FILE] [--files PATTERN]
 //   kill  a daemon under load is killed repeatedly; what it acknowledged must be there each time
 //   snapshot  a daemon is killed while it loads a snapshot; it must have its old or its new chain state;
@@ -7,12 +7,14 @@
 //   events  a daemon and a copy of its names that follows the events are killed; the copy must be equal each time
 //   webhooks  a daemon is killed while a real server receives its webhook: in order, without a gap, repeats with their id
 //   postgres  a daemon, svcd-export and PostgreSQL are killed; the tables must be equal to names.db each time
+//   electrum  the build of the index of scripts is killed; up to its cursor, it must be that of a build without a kill
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped
 
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { runCut } from "./cut.ts"
+import { runElectrum } from "./electrum.ts"
 import { runEvents } from "./events.ts"
 import { runFlip } from "./flip.ts"
 import { runKill } from "./kill.ts"
@@ -31,6 +33,7 @@ const TESTS: Readonly<Record<string, { readonly run: Test; readonly count: numbe
   events: { run: runEvents, count: 1000 },
   webhooks: { run: runWebhooks, count: 500 },
   postgres: { run: runPostgres, count: 200 },
+  electrum: { run: runElectrum, count: 1000 },
   cut: { run: runCut, count: 500 },
   flip: { run: runFlip, count: 10_000 }
 }

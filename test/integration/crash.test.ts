@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { runCut } from "../../scripts/crash/cut.ts"
+import { runElectrum } from "../../scripts/crash/electrum.ts"
 import { runEvents } from "../../scripts/crash/events.ts"
 import { runFlip } from "../../scripts/crash/flip.ts"
 import { runKill } from "../../scripts/crash/kill.ts"
@@ -45,6 +46,13 @@ describe("npm run crash", () => {
     if (tally.skipped !== undefined) return context.skip(tally.skipped)
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("equal"), 2)
+  })
+
+  it("electrum finds all rows of the index of scripts up to its cursor after each kill", async () => {
+    const tally = await runElectrum(few(6))
+    assert.deepStrictEqual(tally.failures, [])
+    const rounds = ["complete", "killed before the first rows", "killed while it was built"]
+    assert.strictEqual(rounds.reduce((sum, what) => sum + tally.of(what), 0), 6)
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {

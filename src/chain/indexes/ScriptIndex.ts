@@ -52,8 +52,15 @@ const TABLES = `CREATE TABLE places (
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE parts (part INTEGER PRIMARY KEY, count INTEGER NOT NULL) STRICT;`
 
-/** Rows of a part: 8 bytes each while they are in memory. The main chain has some twenty parts. */
-const PART_ROWS = 2_000_000
+export interface PartSizes {
+  /** Rows of a part: 8 bytes each while they are in memory. */
+  readonly partRows: number
+  /** Rows written in one turn of the event loop. */
+  readonly rowsATurn: number
+}
+
+/** The main chain has some twenty parts. */
+const SIZES: PartSizes = { partRows: 2_000_000, rowsATurn: 4_096 }
 
 interface PlaceRow extends HashRow {
   readonly part: number
@@ -85,35 +92,37 @@ const prepare = (database: Database) => {
 type Statements = ReturnType<typeof prepare>
 
 /** The part for so many more rows, with its count after them. */
-const partFor = (store: Statements, more: number): Part => {
+const partFor = (store: Statements, more: number, { partRows }: PartSizes): Part => {
   const { count, part } = store.lastPart.get() ?? { part: 0, count: 0 }
-  return count + more > PART_ROWS && count > 0 ? { part: part + 1, count: more } : { part, count: count + more }
+  return count + more > partRows && count > 0 ? { part: part + 1, count: more } : { part, count: count + more }
 }
 
 const insertInto = (store: Statements, part: number, rows: ReadonlyArray<HashRow>): void =>
   store.insert(rows.map(({ height, prefix }) => ({ part, prefix, height })))
 
-const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => {
+const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>, sizes: PartSizes): void => {
   const rows = new HashRows(blocks)
-  const { count, part } = partFor(store, rows.count)
-  for (const list of rows.inOrder()) insertInto(store, part, list)
+  const { count, part } = partFor(store, rows.count, sizes)
+  for (const list of rows.inOrder(sizes.rowsATurn)) insertInto(store, part, list)
   store.putPart.run(part, count)
 }
 
-const DEFINITION: IndexDefinition<Statements> = {
-  name: "electrumindex",
+const NAME = "electrumindex"
+
+const definition = (sizes: PartSizes): IndexDefinition<Statements> => ({
+  name: NAME,
   file: "electrum.db",
   what: "an index of scripts",
   tables: TABLES,
   prepare,
   needsCoins: true,
-  apply: add,
+  apply: (store, blocks) => add(store, blocks, sizes),
   // Rows of other blocks cost their readers a look.
   rewind: () => {}
-}
+})
 
-export const openScriptIndex = (place: IndexPlace) =>
-  Effect.map(openIndex(DEFINITION, place), ({ follower, read, write }): ScriptIndex => {
+export const openScriptIndex = (place: IndexPlace, sizes: PartSizes = SIZES) =>
+  Effect.map(openIndex(definition(sizes), place), ({ follower, read, write }): ScriptIndex => {
     const held = new HashRows()
     const listeners = new Set<(touched: TouchedScripts) => void>()
     const last = new LastTouched()
@@ -134,8 +143,8 @@ export const openScriptIndex = (place: IndexPlace) =>
     /** Stores the rows in slices, and only then moves the cursor: after a crash, blocks are added once more. */
     const store = (end: Cursor): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
-        const { count, part } = yield* read((statements) => partFor(statements, held.count))
-        for (const rows of held.inOrder()) {
+        const { count, part } = yield* read((statements) => partFor(statements, held.count, sizes))
+        for (const rows of held.inOrder(sizes.rowsATurn)) {
           yield* write(undefined, (statements) => insertInto(statements, part, rows))
           yield* turnOfEventLoop
         }
@@ -148,14 +157,14 @@ export const openScriptIndex = (place: IndexPlace) =>
       const { count, last: end } = held
       return end === undefined ? Effect.void : store(end).pipe(
         Effect.uninterruptible,
-        Effect.withSpan("svcd.index.settle", { attributes: { index: DEFINITION.name, rows: count } })
+        Effect.withSpan("svcd.index.settle", { attributes: { index: NAME, rows: count } })
       )
     })
 
     const hold = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
         held.add(blocks)
-        return held.count < PART_ROWS ? Effect.void : settle
+        return held.count < sizes.partRows ? Effect.void : settle
       })
 
     return {

@@ -54,9 +54,6 @@ const IN_RANGE = 2 ** 28
 /** A height has at most 24 bits. */
 const HEIGHTS = 2 ** 24
 
-/** Rows written in one turn of the event loop. */
-const ROWS_A_TURN = 4_096
-
 /** The rows of consecutive blocks, packed and nearly in order, until they are stored together. */
 export class HashRows {
   /** By range: the rest of the prefix and the height in one number. */
@@ -88,8 +85,8 @@ export class HashRows {
     }
   }
 
-  /** All rows in the order of the table, without repetition, in lists for one turn of the event loop each. */
-  *inOrder(): Generator<ReadonlyArray<HashRow>, void> {
+  /** All rows in the order of the table, without repetition, in lists of some `atOnce` rows. */
+  *inOrder(atOnce: number): Generator<ReadonlyArray<HashRow>, void> {
     let rows: Array<HashRow> = []
     for (const [at, range] of this.#ranges.entries()) {
       let before = -1
@@ -98,7 +95,7 @@ export class HashRows {
         before = packed
         rows.push({ prefix: at * IN_RANGE + Math.floor(packed / HEIGHTS), height: packed % HEIGHTS })
       }
-      if (rows.length < ROWS_A_TURN) continue
+      if (rows.length < atOnce) continue
       yield rows
       rows = []
     }

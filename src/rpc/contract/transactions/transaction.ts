@@ -75,7 +75,8 @@ export const GETRAWTRANSACTION = contract({
   right: "read",
   group: "Raw transactions",
   heavy: true,
-  summary: "Returns a transaction, as hexadecimal digits or as an object. Without -txindex, it must be in the " +
+  summary:
+    "Returns a transaction, as hexadecimal digits or as an object. Without -txindex or -electrumindex, it must be in the " +
     "mempool or in the given block, have an unspent output, or have changed a name.",
   params: {
     txid: hash("The transaction.", { label: "parameter 1" }),

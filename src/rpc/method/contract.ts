@@ -75,5 +75,22 @@ export const contract = <const P extends Params, const R extends ReadonlyArray<R
   }
 }
 
+const contractsOf = (group: MethodGroup) =>
+<const P extends Params, const R extends ReadonlyArray<Result>>(
+  given: Omit<Given<Contract<P, R>>, "group">
+): Contract<P, R> => contract<P, R>({ ...given, group })
+
+/** As `contract`, with a group. */
+export const controlContract = contractsOf("Control")
+export const chainContract = contractsOf("Blockchain")
+export const namesContract = contractsOf("Names")
+export const rawContract = contractsOf("Raw transactions")
+export const mempoolContract = contractsOf("Mempool")
+export const miningContract = contractsOf("Mining")
+export const networkContract = contractsOf("Network")
+export const utilContract = contractsOf("Util")
+export const walletContract = contractsOf("Wallet")
+export const hiddenContract = contractsOf("Hidden")
+
 /** In the help, the OpenRPC document and completions. */
 export const isShown = ({ group }: Contract): boolean => group !== "Hidden"

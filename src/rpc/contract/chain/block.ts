@@ -1,4 +1,4 @@
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { alias, boolean, hash, verbosity, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "../../shapes/block.ts"
@@ -6,10 +6,9 @@ import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } f
 /** The first block of the main network, for the examples. */
 const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
 
-export const GETBLOCK = contract({
+export const GETBLOCK = chainContract({
   name: "getblock",
   right: "read",
-  group: "Blockchain",
   heavy: true,
   summary: "Returns a block, as hexadecimal digits or as an object.",
   params: {
@@ -38,10 +37,9 @@ export const GETBLOCK = contract({
   ]
 })
 
-export const GETBLOCKHEADER = contract({
+export const GETBLOCKHEADER = chainContract({
   name: "getblockheader",
   right: "read",
-  group: "Blockchain",
   summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
   params: {
     blockhash: hash("The block.", { label: "hash" }),

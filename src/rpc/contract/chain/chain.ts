@@ -1,36 +1,33 @@
 import * as Schema from "effect/Schema"
 import { BLOCKS_KEPT } from "../../../chain/prune/pruneFiles.ts"
-import { contract } from "../../method/contract.ts"
+import { chainContract, hiddenContract, miningContract } from "../../method/contract.ts"
 import { hash, hexText, int32, optional, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { CHAIN_INFO } from "../../shapes/block.ts"
 
 const BLOCK_HASH = Result.hex("Hash of the block")
 
-export const GETBLOCKCOUNT = contract({
+export const GETBLOCKCOUNT = chainContract({
   name: "getblockcount",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the height of the last block of the best chain.",
   params: {},
   results: [{ schema: Result.integer("Height of the tip") }],
   examples: [[]]
 })
 
-export const GETBESTBLOCKHASH = contract({
+export const GETBESTBLOCKHASH = chainContract({
   name: "getbestblockhash",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the hash of the last block of the best chain.",
   params: {},
   results: [{ schema: BLOCK_HASH }],
   examples: [[]]
 })
 
-export const GETBLOCKHASH = contract({
+export const GETBLOCKHASH = chainContract({
   name: "getblockhash",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the hash of the block of the best chain at a height.",
   params: { height: int32("The height.") },
   results: [{ schema: BLOCK_HASH }],
@@ -38,30 +35,27 @@ export const GETBLOCKHASH = contract({
   errors: ["-8 Block height out of range"]
 })
 
-export const GETDIFFICULTY = contract({
+export const GETDIFFICULTY = chainContract({
   name: "getdifficulty",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the difficulty of the last block as a multiple of the minimum.",
   params: {},
   results: [{ schema: Result.number("The difficulty") }],
   examples: [[]]
 })
 
-export const GETBLOCKCHAININFO = contract({
+export const GETBLOCKCHAININFO = chainContract({
   name: "getblockchaininfo",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the state of the chain and its sync progress.",
   params: {},
   results: [{ schema: CHAIN_INFO }],
   examples: [[]]
 })
 
-export const GETCHAINTIPS = contract({
+export const GETCHAINTIPS = chainContract({
   name: "getchaintips",
   right: "read",
-  group: "Blockchain",
   summary: "Lists the tips of all known branches, including the best chain's.",
   params: {},
   results: [{
@@ -75,10 +69,9 @@ export const GETCHAINTIPS = contract({
   examples: [[]]
 })
 
-export const GETDEPLOYMENTINFO = contract({
+export const GETDEPLOYMENTINFO = chainContract({
   name: "getdeploymentinfo",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the soft forks, and whether each is active in the block after the given one.",
   params: { blockhash: optional(hash("The block."), "the tip") },
   results: [{
@@ -100,11 +93,10 @@ export const GETDEPLOYMENTINFO = contract({
   errors: ["-5 Block not found"]
 })
 
-export const SUBMITBLOCK = contract({
+export const SUBMITBLOCK = miningContract({
   name: "submitblock",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Submits a block, with its merged-mining proof if the version has the flag.",
   params: {
     hexdata: hexText("The block."),
@@ -118,11 +110,10 @@ export const SUBMITBLOCK = contract({
   errors: ["-22 Block decode failed"]
 })
 
-export const PRECIOUSBLOCK = contract({
+export const PRECIOUSBLOCK = chainContract({
   name: "preciousblock",
   coins: "any",
   writes: true,
-  group: "Blockchain",
   summary:
     "Prefers a block over others with the same work, as if it had arrived first, until the node stops. A later " +
     "call takes precedence over an earlier one.",
@@ -132,11 +123,10 @@ export const PRECIOUSBLOCK = contract({
   errors: ["-5 Block not found"]
 })
 
-export const INVALIDATEBLOCK = contract({
+export const INVALIDATEBLOCK = hiddenContract({
   name: "invalidateblock",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Marks a block and all its descendants as invalid.",
   params: { blockhash: hash("The block.") },
   results: [{ schema: Result.nothing("") }],
@@ -144,11 +134,10 @@ export const INVALIDATEBLOCK = contract({
   errors: ["-5 Block not found", "-20 the chain cannot go back below a pruned block"]
 })
 
-export const RECONSIDERBLOCK = contract({
+export const RECONSIDERBLOCK = hiddenContract({
   name: "reconsiderblock",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Clears the invalid mark of a block.",
   params: { blockhash: hash("The block.") },
   results: [{ schema: Result.nothing("") }],
@@ -179,21 +168,19 @@ export const SYNC_STATUS = Schema.Struct({
   )
 })
 
-export const GETSYNCSTATUS = contract({
+export const GETSYNCSTATUS = chainContract({
   name: "getsyncstatus",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the sync progress of the node, and the proof of its answers about names.",
   params: {},
   results: [{ schema: SYNC_STATUS }],
   examples: [[]]
 })
 
-export const PRUNEBLOCKCHAIN = contract({
+export const PRUNEBLOCKCHAIN = chainContract({
   name: "pruneblockchain",
   coins: "any",
   writes: true,
-  group: "Blockchain",
   summary:
     `Deletes old blocks with their undo data, whole files at a time, and never the last ${BLOCKS_KEPT} blocks. ` +
     "Names keep their history. Needs -prune.",

@@ -1,15 +1,14 @@
 import * as Schema from "effect/Schema"
 import { DEFAULT_CHECK } from "../../../chain/repair/verifyChain.ts"
-import { contract } from "../../method/contract.ts"
+import { chainContract, utilContract } from "../../method/contract.ts"
 import { int32, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 
-export const VERIFYCHAIN = contract({
+export const VERIFYCHAIN = chainContract({
   name: "verifychain",
   coins: "any",
   // More than reading: the chain stops while it runs.
   right: "admin",
-  group: "Blockchain",
   // Checking all blocks takes hours: ends when the node stops or the caller disconnects.
   waits: true,
   summary: "Checks the last blocks of the best chain, tip first. The node connects no block meanwhile. A damaged " +
@@ -27,10 +26,9 @@ export const VERIFYCHAIN = contract({
   examples: [[], [4, 100]]
 })
 
-export const GETCHECKINFO = contract({
+export const GETCHECKINFO = utilContract({
   name: "getcheckinfo",
   right: "read",
-  group: "Util",
   summary: "Returns the progress of the background check, which verifies the data on disk.",
   params: {},
   results: [{

@@ -1,13 +1,12 @@
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { asArgument, boolean, hash, json, optional, string, uint32, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { COIN_STATISTICS, INDEXED_COIN_STATISTICS, UNSPENT_OUTPUT } from "../../shapes/coins.ts"
 import { BLOCK_ERRORS } from "./hashOrHeight.ts"
 
-export const GETTXOUT = contract({
+export const GETTXOUT = chainContract({
   name: "gettxout",
   right: "read",
-  group: "Blockchain",
   summary: "Returns an unspent output; null if it is spent or unknown, or if its name expired. With the mempool, " +
     "includes its outputs and excludes the outputs that it spends.",
   params: {
@@ -22,10 +21,9 @@ export const GETTXOUT = contract({
   examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]]
 })
 
-export const GETTXOUTSETINFO = contract({
+export const GETTXOUTSETINFO = chainContract({
   name: "gettxoutsetinfo",
   right: "read",
-  group: "Blockchain",
   // Ends when the caller disconnects.
   waits: true,
   summary: "Counts and hashes all unspent outputs. Reads all of them, as they are at the tip at the call; with " +

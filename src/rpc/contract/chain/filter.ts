@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { boolean, hash, int32, namedOptions, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { OPTIONAL_SCAN_OBJECTS, SCAN_ERRORS, SCAN_RUNS } from "./scanObjects.ts"
@@ -15,10 +15,9 @@ const FILTER_TYPE = withDefault(string("The type of the filter: basic."), "basic
 
 export const UNKNOWN_TYPE = "Unknown filtertype"
 
-export const GETBLOCKFILTER = contract({
+export const GETBLOCKFILTER = chainContract({
   name: "getblockfilter",
   right: "read",
-  group: "Blockchain",
   summary: "Returns the compact filter of a block (BIP 158). Needs -blockfilterindex.",
   params: { blockhash: hash("The block."), filtertype: FILTER_TYPE },
   results: [{
@@ -37,10 +36,9 @@ export const GETBLOCKFILTER = contract({
   ]
 })
 
-export const SCANBLOCKS = contract({
+export const SCANBLOCKS = chainContract({
   name: "scanblocks",
   right: "read",
-  group: "Blockchain",
   // Ends when the caller disconnects.
   waits: true,
   summary: "Searches blocks by their filters for scripts of descriptors. Needs -blockfilterindex.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { array, hash, hex, optional } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 
@@ -17,10 +17,9 @@ export const GENESIS_PROOF =
   "8ce2ec201bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea201000000010dcbd3e6f061215bf3b3383c8ce2ec201bc65acd" +
   "e32595449ac86890bd2dc6410101"
 
-export const GETTXOUTPROOF = contract({
+export const GETTXOUTPROOF = chainContract({
   name: "gettxoutproof",
   right: "read",
-  group: "Blockchain",
   heavy: true,
   summary:
     "Returns a proof that a block contains transactions, in hexadecimal digits: the header with its merged-mining " +
@@ -43,10 +42,9 @@ export const GETTXOUTPROOF = contract({
   ]
 })
 
-export const VERIFYTXOUTPROOF = contract({
+export const VERIFYTXOUTPROOF = chainContract({
   name: "verifytxoutproof",
   right: "read",
-  group: "Blockchain",
   summary: "Verifies a proof of `gettxoutproof` and returns the transactions that it proves: none for an invalid " +
     "proof. The block must be on the best chain.",
   params: { proof: hex("The proof.") },

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { array, boolean, hash, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EVENT } from "../../shapes/activity.ts"
@@ -26,10 +26,9 @@ const SCANNED = Schema.Struct({
   total_amount: Result.amount("Amount of all found outputs")
 })
 
-export const SCANTXOUTSET = contract({
+export const SCANTXOUTSET = chainContract({
   name: "scantxoutset",
   right: "read",
-  group: "Blockchain",
   // Ends when the caller disconnects.
   waits: true,
   summary: "Searches the unspent outputs at the current tip for those of descriptors.",
@@ -54,10 +53,9 @@ export const SCANTXOUTSET = contract({
   ]
 })
 
-export const GETDESCRIPTORACTIVITY = contract({
+export const GETDESCRIPTORACTIVITY = chainContract({
   name: "getdescriptoractivity",
   right: "read",
-  group: "Blockchain",
   heavy: true,
   summary:
     "Lists the outputs that pay to descriptors and the inputs that spend from them, in given blocks and in the " +

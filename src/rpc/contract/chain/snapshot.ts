@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { asArgument, freeText, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { BLOCK_ERRORS, hashOrHeight } from "./hashOrHeight.ts"
@@ -42,10 +42,9 @@ const CHAINSTATES = Schema.Struct({
   chainstates: Schema.Array(CHAINSTATE)
 })
 
-export const DUMPTXOUTSET = contract({
+export const DUMPTXOUTSET = chainContract({
   name: "dumptxoutset",
   coins: "any",
-  group: "Blockchain",
   summary: "Writes the coins of a block to a file for loadtxoutset of svcd or Namecoin Core. The node keeps " +
     "connecting blocks, and an earlier block does not change its tip.",
   // Writing all coins takes minutes: if the node stops or the caller disconnects, the file is removed.
@@ -72,10 +71,9 @@ export const DUMPTXOUTSET = contract({
   ]
 })
 
-export const LOADTXOUTSET = contract({
+export const LOADTXOUTSET = chainContract({
   name: "loadtxoutset",
   coins: "any",
-  group: "Blockchain",
   summary:
     "Loads coins and names from a file written by dumptxoutset, and continues from its base block. The blocks up to " +
     "that block are validated in the background: see getchainstates. The headers up to that block must be known, and the hash of the coins must be -snapshothash, " +
@@ -91,10 +89,9 @@ export const LOADTXOUTSET = contract({
   ]
 })
 
-export const GETCHAINSTATES = contract({
+export const GETCHAINSTATES = chainContract({
   name: "getchainstates",
   right: "read",
-  group: "Blockchain",
   summary:
     "Returns the chain states of the node; the last one is in use. After a snapshot is loaded, there are two until the " +
     "blocks below its base are validated: the first connects them from genesis, the second started from the snapshot.",

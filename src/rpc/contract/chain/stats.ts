@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract } from "../../method/contract.ts"
 import { array, asArgument, hash, int32, optional, shownAs, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { BLOCK_STATS, CHOSEN_STATS } from "../../shapes/blockStats.ts"
@@ -18,10 +18,9 @@ const CHAIN_TX_STATS = Schema.Struct({
 
 export const INVALID_COUNT = "Invalid block count: should be between 0 and the block's height - 1"
 
-export const GETBLOCKSTATS = contract({
+export const GETBLOCKSTATS = chainContract({
   name: "getblockstats",
   right: "read",
-  group: "Blockchain",
   heavy: true,
   summary: "Returns statistics of a block. Amounts are in the smallest unit.",
   params: {
@@ -43,10 +42,9 @@ export const GETBLOCKSTATS = contract({
   ]
 })
 
-export const GETCHAINTXSTATS = contract({
+export const GETCHAINTXSTATS = chainContract({
   name: "getchaintxstats",
   right: "read",
-  group: "Blockchain",
   heavy: true,
   summary: "Returns the number of transactions of the chain, and their rate in a window of blocks.",
   params: {

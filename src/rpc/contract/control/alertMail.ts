@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import * as Result from "../../method/results.ts"
 
 const TESTED = Schema.Struct({
@@ -8,11 +8,10 @@ const TESTED = Schema.Struct({
   answer: Result.string("The answer of the server, or the reason for a failed connection")
 })
 
-export const TESTALERTMAIL = contract({
+export const TESTALERTMAIL = namesContract({
   name: "testalertmail",
   coins: "any",
   writes: true,
-  group: "Names",
   summary:
     "Sends a test mail to each -alertmail address, and returns the answers of the server. Does not send waiting " +
     "mail.",

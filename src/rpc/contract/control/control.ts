@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import type { Json } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { controlContract, hiddenContract } from "../../method/contract.ts"
 import {
   array,
   custom,
@@ -18,10 +18,9 @@ import {
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
-export const HELP = contract({
+export const HELP = controlContract({
   name: "help",
   right: "read",
-  group: "Control",
   summary: "Lists all methods, or explains one of them.",
   params: { command: optional(string("The method to explain."), "all methods") },
   results: [
@@ -34,31 +33,28 @@ export const HELP = contract({
   examples: [[], ["getblockhash"]]
 })
 
-export const STOP = contract({
+export const STOP = controlContract({
   name: "stop",
   coins: "any",
   writes: true,
-  group: "Control",
   summary: "Shuts the node down cleanly.",
   params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
   results: [{ schema: Result.string("\"svcd stopping\"") }],
   examples: [[]]
 })
 
-export const UPTIME = contract({
+export const UPTIME = controlContract({
   name: "uptime",
   right: "read",
-  group: "Control",
   summary: "Returns the uptime of the server.",
   params: {},
   results: [{ schema: Result.integer("Seconds since the start") }],
   examples: [[]]
 })
 
-export const GETRPCINFO = contract({
+export const GETRPCINFO = controlContract({
   name: "getrpcinfo",
   right: "read",
-  group: "Control",
   summary: "Returns the running calls of the RPC server.",
   params: {},
   results: [{
@@ -80,10 +76,9 @@ const memoryMode = refined(string("Format: stats; mallocinfo is not available.")
   return RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
 })
 
-export const GETMEMORYINFO = contract({
+export const GETMEMORYINFO = controlContract({
   name: "getmemoryinfo",
   right: "read",
-  group: "Control",
   summary: "Returns statistics of locked memory. All are zero: this node locks none.",
   params: { mode: withDefault(memoryMode, "stats") },
   results: [{
@@ -102,11 +97,10 @@ export const GETMEMORYINFO = contract({
   errors: ["-8 mallocinfo mode not available", "-8 unknown mode <x>"]
 })
 
-export const LOGGING = contract({
+export const LOGGING = controlContract({
   name: "logging",
   coins: "any",
   writes: true,
-  group: "Control",
   summary: "Returns and changes the categories of debug messages. A category both included and excluded is off.",
   params: {
     include: optional(array(string("A category, or all."), "Categories to switch on.")),
@@ -117,10 +111,9 @@ export const LOGGING = contract({
   errors: ["-8 unknown logging category <name>"]
 })
 
-export const RPC_DISCOVER = contract({
+export const RPC_DISCOVER = controlContract({
   name: "rpc.discover",
   right: "read",
-  group: "Control",
   summary: "Returns an OpenRPC document that describes all methods.",
   params: {},
   results: [{ schema: Result.any("The document") }],
@@ -146,30 +139,27 @@ export const echoed = (kind: ParamKind) => {
   }
 }
 
-export const ECHO = contract({
+export const ECHO = hiddenContract({
   name: "echo",
   right: "read",
-  group: "Hidden",
   summary: "Returns its arguments.",
   params: echoed("string"),
   results: [{ schema: Result.any("The arguments as an array") }],
   examples: []
 })
 
-export const ECHOJSON = contract({
+export const ECHOJSON = hiddenContract({
   name: "echojson",
   right: "read",
-  group: "Hidden",
   summary: "Returns its arguments.",
   params: echoed("any"),
   results: [{ schema: Result.any("The arguments as an array") }],
   examples: []
 })
 
-export const ECHOIPC = contract({
+export const ECHOIPC = hiddenContract({
   name: "echoipc",
   right: "read",
-  group: "Hidden",
   summary: "Returns its argument.",
   params: { arg: freeText(string("The text to return.")) },
   results: [{ schema: Result.string("The text") }],
@@ -183,11 +173,10 @@ export const onRegtest = (name: string) => `${name} is for regression testing (-
 
 const NULL = [{ schema: Result.nothing("") }]
 
-export const SETMOCKTIME = contract({
+export const SETMOCKTIME = hiddenContract({
   name: "setmocktime",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Sets the clock of the node to a fixed time. Only on regtest.",
   params: { timestamp: int64("Seconds since 1970; 0 returns to the real time.") },
   results: NULL,
@@ -195,11 +184,10 @@ export const SETMOCKTIME = contract({
   errors: [`-1 ${onRegtest("setmocktime")}`, `-8 Mocktime must be in the range [0, ${MAX_MOCK_TIME}], not <n>.`]
 })
 
-export const MOCKSCHEDULER = contract({
+export const MOCKSCHEDULER = hiddenContract({
   name: "mockscheduler",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Moves the schedule of periodic tasks forward. Only on regtest.",
   params: { delta_time: int64("Seconds, 1 to 3600.") },
   results: NULL,
@@ -207,20 +195,18 @@ export const MOCKSCHEDULER = contract({
   errors: [`-1 ${onRegtest("mockscheduler")}`, "-1 delta_time must be between 1 and 3600 seconds (1 hr)"]
 })
 
-export const SYNCWITHVALIDATIONINTERFACEQUEUE = contract({
+export const SYNCWITHVALIDATIONINTERFACEQUEUE = hiddenContract({
   name: "syncwithvalidationinterfacequeue",
   right: "read",
-  group: "Hidden",
   summary: "Waits until names, indexes, mempool and wallet have processed all blocks so far.",
   params: {},
   results: NULL,
   examples: [[]]
 })
 
-export const GETINFO = contract({
+export const GETINFO = controlContract({
   name: "getinfo",
   right: "read",
-  group: "Control",
   summary: "Returns a summary of the node.",
   params: {},
   results: [{

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { controlContract } from "../../method/contract.ts"
 import * as Result from "../../method/results.ts"
 
 const LINK = Schema.Struct({
@@ -10,12 +10,11 @@ const LINK = Schema.Struct({
 
 export const DESK_OFF = "the desk is off: set webwallet = true in svcd.conf, and restart"
 
-export const CREATEDESKLINK = contract({
+export const CREATEDESKLINK = controlContract({
   name: "createdesklink",
   // Its session can do what the caller can, and no more.
   right: "read",
   writes: true,
-  group: "Control",
   summary:
     "Makes a link that signs a browser in to the desk once, within ten minutes. The session has the rights of the caller. A user has " +
     "at most 16 links, and a further one takes the place of the oldest.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import * as Result from "../../method/results.ts"
 
 const KEY = Schema.Struct({
@@ -16,11 +16,10 @@ const KEY = Schema.Struct({
 
 const UNSIGNED = "-1 the zone is not signed: start svcd with -dnssec=1"
 
-export const LISTDNSKEYS = contract({
+export const LISTDNSKEYS = namesContract({
   name: "listdnskeys",
   coins: "any",
   right: "read",
-  group: "Names",
   summary: "Lists the DNSSEC keys of the zone bit, the oldest first.",
   params: {},
   results: [{ schema: Schema.Array(KEY) }],
@@ -28,11 +27,10 @@ export const LISTDNSKEYS = contract({
   errors: [UNSIGNED]
 })
 
-export const ROLLDNSKEY = contract({
+export const ROLLDNSKEY = namesContract({
   name: "rolldnskey",
   coins: "any",
   writes: true,
-  group: "Names",
   summary:
     "Begins a rollover of the DNSSEC key of the zone bit. The new key is published at once, signs after 30 days, and resolvers " +
     "that follow RFC 5011 come to trust it by themselves. The old key is revoked 15 days later, and removed after 30 more. " +

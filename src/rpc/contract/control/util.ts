@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
-import { contract } from "../../method/contract.ts"
+import { utilContract } from "../../method/contract.ts"
 import { array, costing, freeText, hexText, int32, json, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { rangeLength } from "../chain/scanObjects.ts"
@@ -15,10 +15,9 @@ export const DESTINATION_MEMBERS = {
   witness_program: Schema.optional(Result.hex("The witness program"))
 }
 
-export const VALIDATEADDRESS = contract({
+export const VALIDATEADDRESS = utilContract({
   name: "validateaddress",
   right: "read",
-  group: "Util",
   summary: "Returns whether a text is an address of this network, and its parts.",
   params: { address: string("The text.") },
   results: [
@@ -43,10 +42,9 @@ export const VALIDATEADDRESS = contract({
   examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx"]]
 })
 
-export const GETDESCRIPTORINFO = contract({
+export const GETDESCRIPTORINFO = utilContract({
   name: "getdescriptorinfo",
   right: "read",
-  group: "Util",
   summary: "Returns a descriptor without private keys, with its checksum.",
   params: { descriptor: string("The descriptor, with or without a checksum.") },
   results: [{
@@ -67,10 +65,9 @@ export const GETDESCRIPTORINFO = contract({
   errors: ["-5 <reason why it is invalid>"]
 })
 
-export const GETINDEXINFO = contract({
+export const GETINDEXINFO = utilContract({
   name: "getindexinfo",
   right: "read",
-  group: "Util",
   summary: "Returns the state of the optional indexes.",
   params: { index_name: optional(string("The name of an index; all by default.")) },
   results: [{
@@ -100,10 +97,9 @@ export const MULTISIG = Schema.Struct({
 /** Bytes of an address in an answer. */
 const ADDRESS_BYTES = 150
 
-export const CREATEMULTISIG = contract({
+export const CREATEMULTISIG = utilContract({
   name: "createmultisig",
   right: "read",
-  group: "Util",
   summary: "Returns the multisig address of several keys.",
   params: {
     nrequired: int32("Number of required signatures."),
@@ -119,10 +115,9 @@ export const CREATEMULTISIG = contract({
   ]
 })
 
-export const DERIVEADDRESSES = contract({
+export const DERIVEADDRESSES = utilContract({
   name: "deriveaddresses",
   right: "read",
-  group: "Util",
   summary: "Returns the addresses of a descriptor, in a range of indexes if it is ranged.",
   params: {
     descriptor: string("The descriptor, with its checksum."),
@@ -150,11 +145,10 @@ export const DERIVEADDRESSES = contract({
   ]
 })
 
-export const SIGNMESSAGEWITHPRIVKEY = contract({
+export const SIGNMESSAGEWITHPRIVKEY = utilContract({
   name: "signmessagewithprivkey",
   coins: "any",
   right: "spend",
-  group: "Util",
   summary: "Signs a message with a private key.",
   params: { privkey: string("The private key as WIF."), message: freeText(string("The message.")) },
   results: [{ schema: Result.string("The signature in base64") }],
@@ -162,10 +156,9 @@ export const SIGNMESSAGEWITHPRIVKEY = contract({
   errors: ["-5 Invalid private key"]
 })
 
-export const VERIFYMESSAGE = contract({
+export const VERIFYMESSAGE = utilContract({
   name: "verifymessage",
   right: "read",
-  group: "Util",
   summary: "Returns whether a message was signed with the key of an address.",
   params: {
     address: string("The address; must be the address of a single key."),

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { readHookSecret, readHookUrl } from "../../../config/webhookKinds.ts"
 import { STREAM_KINDS } from "../../../names/events/kinds.ts"
 import type { Json } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import {
   asArgument,
   custom,
@@ -81,11 +81,10 @@ const WRONG_FROM = "-8 from: \"<text>\" is not \"now\", \"0\" or a cursor of svc
 
 const UNCONFIGURED = "-1 the webhook is missing from the configuration file"
 
-export const ADDWEBHOOK = contract({
+export const ADDWEBHOOK = namesContract({
   name: "addwebhook",
   coins: "any",
   writes: true,
-  group: "Names",
   summary:
     "Sends events of names to a URL from now on: one signed POST per block with events, in order, each repeated until " +
     "the receiver accepts it. Returns the id and the secret with which the receiver checks the signatures; it is not " +
@@ -131,21 +130,19 @@ export const ADDWEBHOOK = contract({
   ]
 })
 
-export const LISTWEBHOOKS = contract({
+export const LISTWEBHOOKS = namesContract({
   name: "listwebhooks",
   coins: "any",
-  group: "Names",
   summary: "Lists the webhooks of the node with their progress, and any remedy for the operator.",
   params: {},
   results: [{ schema: Schema.Array(VIEW) }],
   examples: [[]]
 })
 
-export const REMOVEWEBHOOK = contract({
+export const REMOVEWEBHOOK = namesContract({
   name: "removewebhook",
   coins: "any",
   writes: true,
-  group: "Names",
   summary: "Removes a webhook and its cursor. A message being sent is interrupted.",
   params: { id: HOOK_ID },
   results: [{ schema: Result.nothing("") }],
@@ -153,11 +150,10 @@ export const REMOVEWEBHOOK = contract({
   errors: [MISSING, "-1 the webhook is in the configuration file: remove it there and start the node again"]
 })
 
-export const RESUMEWEBHOOK = contract({
+export const RESUMEWEBHOOK = namesContract({
   name: "resumewebhook",
   coins: "any",
   writes: true,
-  group: "Names",
   summary:
     "Resumes a webhook that is dead, gone or has lost its cursor, and retries a retrying one at once. By default " +
     "it continues after the last accepted message and skips nothing.",
@@ -170,11 +166,10 @@ export const RESUMEWEBHOOK = contract({
   errors: [MISSING, WRONG_FROM, UNCONFIGURED, LIGHT]
 })
 
-export const TESTWEBHOOK = contract({
+export const TESTWEBHOOK = namesContract({
   name: "testwebhook",
   coins: "any",
   writes: true,
-  group: "Names",
   summary:
     "Sends a signed test message (names.test) to a webhook, and returns the response. The message has no event " +
     "and moves no cursor.",

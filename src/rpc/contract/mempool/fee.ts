@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import { MAX_MONEY } from "../../../protocol/amount.ts"
-import { contract } from "../../method/contract.ts"
+import { hiddenContract, miningContract, utilContract } from "../../method/contract.ts"
 import { double, hash, int32, int64, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -36,10 +36,9 @@ export const PRIORITY_RANGE = "The deltas of a transaction may not come to more 
 
 export const DUSTY_PRIORITY = "Priority is not supported for transactions with dust outputs."
 
-export const ESTIMATESMARTFEE = contract({
+export const ESTIMATESMARTFEE = utilContract({
   name: "estimatesmartfee",
   right: "read",
-  group: "Util",
   summary: "Returns the fee rate for confirmation within a number of blocks, estimated from the transactions that " +
     "this node saw; never less than the minimum of the mempool.",
   params: { conf_target: confirmTarget, estimate_mode: estimateMode },
@@ -58,10 +57,9 @@ export const ESTIMATESMARTFEE = contract({
   ]
 })
 
-export const ESTIMATERAWFEE = contract({
+export const ESTIMATERAWFEE = hiddenContract({
   name: "estimaterawfee",
   right: "read",
-  group: "Hidden",
   summary: "Returns the estimate of each horizon of the fee estimator for a target, with its data.",
   params: {
     conf_target: confirmTarget,
@@ -88,11 +86,10 @@ export const ESTIMATERAWFEE = contract({
   ]
 })
 
-export const PRIORITISETRANSACTION = contract({
+export const PRIORITISETRANSACTION = miningContract({
   name: "prioritisetransaction",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Changes the fee that a transaction counts with for mining. Several calls add up.",
   params: {
     txid: hash("The transaction, in the mempool or not yet."),
@@ -106,10 +103,9 @@ export const PRIORITISETRANSACTION = contract({
   errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range", `-8 ${PRIORITY_RANGE}`]
 })
 
-export const GETPRIORITISEDTRANSACTIONS = contract({
+export const GETPRIORITISEDTRANSACTIONS = miningContract({
   name: "getprioritisedtransactions",
   right: "read",
-  group: "Mining",
   summary: "Lists the fee changes by prioritisetransaction.",
   params: {},
   results: [{

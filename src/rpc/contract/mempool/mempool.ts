@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { hiddenContract, mempoolContract } from "../../method/contract.ts"
 import { boolean, freeText, hash, namedOptions, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { CLUSTER, DIAGRAM, MEMPOOL_INFO, POOL_ENTRY } from "../../shapes/mempool.ts"
@@ -21,20 +21,18 @@ const RELATIVES = [
   { when: "verbose is true", schema: ENTRIES }
 ] as const
 
-export const GETMEMPOOLINFO = contract({
+export const GETMEMPOOLINFO = mempoolContract({
   name: "getmempoolinfo",
   right: "read",
-  group: "Mempool",
   summary: "Returns the size and the limits of the mempool.",
   params: {},
   results: [{ schema: MEMPOOL_INFO }],
   examples: [[]]
 })
 
-export const GETRAWMEMPOOL = contract({
+export const GETRAWMEMPOOL = mempoolContract({
   name: "getrawmempool",
   right: "read",
-  group: "Mempool",
   heavy: true,
   summary: "Lists the transactions in the mempool.",
   params: {
@@ -56,10 +54,9 @@ export const GETRAWMEMPOOL = contract({
   errors: ["-8 Verbose results cannot contain mempool sequence values."]
 })
 
-export const GETMEMPOOLENTRY = contract({
+export const GETMEMPOOLENTRY = mempoolContract({
   name: "getmempoolentry",
   right: "read",
-  group: "Mempool",
   summary: "Returns the mempool entry of a transaction.",
   params: { txid: hash("The transaction.") },
   results: [{ schema: POOL_ENTRY }],
@@ -67,10 +64,9 @@ export const GETMEMPOOLENTRY = contract({
   errors: [NOT_IN_MEMPOOL]
 })
 
-export const GETMEMPOOLANCESTORS = contract({
+export const GETMEMPOOLANCESTORS = mempoolContract({
   name: "getmempoolancestors",
   right: "read",
-  group: "Mempool",
   summary: "Lists all ancestors of a transaction in the mempool.",
   params: RELATIVES_PARAMS,
   results: RELATIVES,
@@ -78,10 +74,9 @@ export const GETMEMPOOLANCESTORS = contract({
   errors: [NOT_IN_MEMPOOL]
 })
 
-export const GETMEMPOOLDESCENDANTS = contract({
+export const GETMEMPOOLDESCENDANTS = mempoolContract({
   name: "getmempooldescendants",
   right: "read",
-  group: "Mempool",
   summary: "Lists all descendants of a transaction in the mempool.",
   params: RELATIVES_PARAMS,
   results: RELATIVES,
@@ -89,10 +84,9 @@ export const GETMEMPOOLDESCENDANTS = contract({
   errors: [NOT_IN_MEMPOOL]
 })
 
-export const GETMEMPOOLCLUSTER = contract({
+export const GETMEMPOOLCLUSTER = mempoolContract({
   name: "getmempoolcluster",
   right: "read",
-  group: "Mempool",
   summary: "Returns the cluster of a transaction in the mempool: all transactions connected with it, in chunks in " +
     "mining order.",
   params: { txid: hash("The transaction.") },
@@ -101,11 +95,10 @@ export const GETMEMPOOLCLUSTER = contract({
   errors: [NOT_IN_MEMPOOL]
 })
 
-export const SAVEMEMPOOL = contract({
+export const SAVEMEMPOOL = mempoolContract({
   name: "savemempool",
   coins: "any",
   writes: true,
-  group: "Mempool",
   summary: "Saves the mempool to its file.",
   params: {},
   results: [{ schema: Schema.Struct({ filename: Result.string("The file") }) }],
@@ -113,10 +106,9 @@ export const SAVEMEMPOOL = contract({
   errors: ["-1 The mempool was not loaded yet", "-1 Unable to dump mempool to disk"]
 })
 
-export const GETMEMPOOLFEERATEDIAGRAM = contract({
+export const GETMEMPOOLFEERATEDIAGRAM = hiddenContract({
   name: "getmempoolfeeratediagram",
   right: "read",
-  group: "Hidden",
   summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
   params: {},
   results: [{ schema: DIAGRAM }],
@@ -127,11 +119,10 @@ export const DOWNLOADING = "Can only import the mempool after the block download
 
 export const UNUSABLE = "Unable to import mempool file, see debug.log for details."
 
-export const IMPORTMEMPOOL = contract({
+export const IMPORTMEMPOOL = mempoolContract({
   name: "importmempool",
   coins: "any",
   writes: true,
-  group: "Mempool",
   summary: "Offers the transactions of a file to the mempool. The file is that of savemempool, or the mempool.dat " +
     "of Namecoin Core. The log tells how many were accepted. Do not take over the rest of the file of another " +
     "operator.",

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { MAX_PACKAGE_COUNT } from "../../../mempool/policy/limits.ts"
 import { COIN } from "../../../protocol/amount.ts"
-import { contract } from "../../method/contract.ts"
+import { rawContract } from "../../method/contract.ts"
 import { amount, array, custom, decodedValue, freeText, hexText, refined, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -53,12 +53,11 @@ export const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtx
 
 export const ALREADY_MINED = "Transaction outputs already in utxo set"
 
-export const SENDRAWTRANSACTION = contract({
+export const SENDRAWTRANSACTION = rawContract({
   name: "sendrawtransaction",
   coins: "any",
   right: "spend",
   writes: true,
-  group: "Raw transactions",
   summary: "Adds a transaction to the mempool and announces it until a peer requests it. A transaction that is in " +
     "the mempool already is announced again.",
   params: {
@@ -81,12 +80,11 @@ export const SENDRAWTRANSACTION = contract({
 
 export const PSBT_INCOMPLETE = "the PSBT lacks signatures"
 
-export const SENDPSBT = contract({
+export const SENDPSBT = rawContract({
   name: "sendpsbt",
   coins: "any",
   right: "spend",
   writes: true,
-  group: "Raw transactions",
   heavy: true,
   summary: "Sends the transaction of a PSBT that has all its signatures, as finalizepsbt and sendrawtransaction do. " +
     "Use combinepsbt first if several machines have signed copies.",
@@ -104,10 +102,9 @@ export const SENDPSBT = contract({
   ]
 })
 
-export const TESTMEMPOOLACCEPT = contract({
+export const TESTMEMPOOLACCEPT = rawContract({
   name: "testmempoolaccept",
   right: "read",
-  group: "Raw transactions",
   summary: "Returns whether the mempool would accept transactions, without adding them. Of several, parents come " +
     "before children, and none may conflict with another or with the mempool. The transactions after the " +
     "first failure have no verdict.",
@@ -126,12 +123,11 @@ export const TESTMEMPOOLACCEPT = contract({
 
 export const DISALLOWED = "package topology disallowed. not child-with-parents or parents depend on each other."
 
-export const SUBMITPACKAGE = contract({
+export const SUBMITPACKAGE = rawContract({
   name: "submitpackage",
   coins: "any",
   right: "spend",
   writes: true,
-  group: "Raw transactions",
   summary: "Adds a transaction with some or all of its unconfirmed parents to the mempool, and announces them. The " +
     "child, which comes last, may pay for parents that the mempool refuses for their fee alone. Parents may not " +
     "spend each other.",

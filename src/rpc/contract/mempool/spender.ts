@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { mempoolContract } from "../../method/contract.ts"
 import {
   boolean,
   hash,
@@ -28,10 +28,9 @@ const outputIndex = refined(int32("The index of the output."), (vout) => {
   return vout
 })
 
-export const GETTXSPENDINGPREVOUT = contract({
+export const GETTXSPENDINGPREVOUT = mempoolContract({
   name: "gettxspendingprevout",
   right: "read",
-  group: "Mempool",
   summary: "Lists the transactions that spend given outputs: of the mempool, and with -txospenderindex of the chain.",
   params: {
     outputs: longArray(

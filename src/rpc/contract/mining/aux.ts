@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { miningContract } from "../../method/contract.ts"
 import { hexText, optional, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { WATCH_ONLY } from "../wallet/walletParams.ts"
@@ -30,11 +30,10 @@ export const SUBMIT_ERRORS = [
   "-1 DataStream::read(): end of data: iostream error"
 ]
 
-export const CREATEAUXBLOCK = contract({
+export const CREATEAUXBLOCK = miningContract({
   name: "createauxblock",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
   params: { address: string("Address paid by the coinbase.") },
   results: [{ schema: CANDIDATE }],
@@ -42,11 +41,10 @@ export const CREATEAUXBLOCK = contract({
   errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS]
 })
 
-export const SUBMITAUXBLOCK = contract({
+export const SUBMITAUXBLOCK = miningContract({
   name: "submitauxblock",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Submits a block of createauxblock with its merged-mining proof.",
   params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
   results: [{ schema: Result.boolean("Whether the block is accepted") }],
@@ -54,11 +52,10 @@ export const SUBMITAUXBLOCK = contract({
   errors: [...SUBMIT_ERRORS, ...AUX_ERRORS]
 })
 
-export const GETAUXBLOCK = contract({
+export const GETAUXBLOCK = miningContract({
   name: "getauxblock",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary:
     "Without arguments, makes a block for merged mining that pays to the wallet. With arguments, submits such a " +
     "block with its merged-mining proof.",

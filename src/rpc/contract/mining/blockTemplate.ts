@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { type Json, typeOf } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { miningContract } from "../../method/contract.ts"
 import { json, object, optional, readHash, refined, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -86,10 +86,9 @@ const PARAMS = {
   )
 }
 
-export const GETBLOCKTEMPLATE = contract({
+export const GETBLOCKTEMPLATE = miningContract({
   name: "getblocktemplate",
   coins: "any",
-  group: "Mining",
   summary: "Returns a template for a block on top of the tip, or validates a proposed block.",
   params: PARAMS,
   results: [

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { DEFAULT_MAX_TRIES } from "../../../mempool/mining/Miner.ts"
-import { contract } from "../../method/contract.ts"
+import { hiddenContract, miningContract } from "../../method/contract.ts"
 import { array, atMost, boolean, hexText, int32, int64, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -13,11 +13,10 @@ const MOST_BLOCKS = 100_000
 
 const TRIES = "Maximum number of nonces to try."
 
-export const GENERATETOADDRESS = contract({
+export const GENERATETOADDRESS = miningContract({
   name: "generatetoaddress",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Mines blocks that pay an address, each with a merged-mining proof, and returns their hashes.",
   params: {
     nblocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
@@ -29,11 +28,10 @@ export const GENERATETOADDRESS = contract({
   errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"]
 })
 
-export const GENERATETODESCRIPTOR = contract({
+export const GENERATETODESCRIPTOR = miningContract({
   name: "generatetodescriptor",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
   params: {
     num_blocks: atMost(MOST_BLOCKS, int32(`Number of blocks, at most ${MOST_BLOCKS}.`)),
@@ -55,11 +53,10 @@ export const GENERATETODESCRIPTOR = contract({
   ]
 })
 
-export const GENERATEBLOCK = contract({
+export const GENERATEBLOCK = miningContract({
   name: "generateblock",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Mines a block of exactly the given transactions in order. The coinbase does not claim their fees.",
   params: {
     output: string("Address or descriptor paid by the block."),
@@ -85,11 +82,10 @@ export const GENERATEBLOCK = contract({
   ]
 })
 
-export const GENERATE = contract({
+export const GENERATE = hiddenContract({
   name: "generate",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Removed. Use generatetoaddress with an address of the wallet instead.",
   params: {},
   results: [{ schema: Result.nothing("Never returned: the method always fails.") }],

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { miningContract } from "../../method/contract.ts"
 import { hexText, int32, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 
@@ -11,10 +11,9 @@ const TARGET = {
   target: Result.hex("The target")
 }
 
-export const GETMININGINFO = contract({
+export const GETMININGINFO = miningContract({
   name: "getmininginfo",
   right: "read",
-  group: "Mining",
   summary: "Returns the state of mining.",
   params: {},
   results: [{
@@ -36,10 +35,9 @@ export const GETMININGINFO = contract({
   examples: [[]]
 })
 
-export const GETNETWORKHASHPS = contract({
+export const GETNETWORKHASHPS = miningContract({
   name: "getnetworkhashps",
   right: "read",
-  group: "Mining",
   summary: "Returns an estimate of the network's hashes per second.",
   params: {
     nblocks: withDefault(
@@ -56,11 +54,10 @@ export const GETNETWORKHASHPS = contract({
   ]
 })
 
-export const SUBMITHEADER = contract({
+export const SUBMITHEADER = miningContract({
   name: "submitheader",
   coins: "any",
   writes: true,
-  group: "Mining",
   summary: "Submits a header, with its merged-mining proof if the version has the flag.",
   params: { hexdata: hexText("The header.") },
   results: [{ schema: Result.nothing("") }],

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH } from "../../../consensus/names.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import {
   asArgument,
   boolean,
@@ -63,11 +63,10 @@ export const MOST_NAMES = 1_000
 
 const GIVEN_NAMES = NAMES(`The names to add or to remove, up to ${MOST_NAMES}; a text is one name.`)
 
-export const NAME_EXPIRING = contract({
+export const NAME_EXPIRING = namesContract({
   name: "name_expiring",
   coins: "any",
   right: "names",
-  group: "Names",
   summary:
     "Lists names that expire soon, first to expire first: of all owners, of one owner, of the loaded wallets, or of " +
     "the watch list; with mine and watched, of both. For the next page, pass next as cursor.",
@@ -97,12 +96,11 @@ export const NAME_EXPIRING = contract({
   ]
 })
 
-export const NAME_WATCH = contract({
+export const NAME_WATCH = namesContract({
   name: "name_watch",
   coins: "any",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Returns the watch list, the names whose expiry the node announces. Can add or remove names first. " +
     "The names may belong to other owners or be unregistered. The list is kept across restarts.",
   params: {

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { SEARCH_KEYS } from "../../../values/searchable.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { boolean, int32, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_INFO } from "../../shapes/name.ts"
@@ -51,10 +51,9 @@ export const FIND_ERRORS = [
   "-1000 Name/value is invalid for encoding <encoding>"
 ]
 
-export const NAME_FIND = contract({
+export const NAME_FIND = namesContract({
   name: "name_find",
   right: "read",
-  group: "Names",
   summary:
     "Finds names by text, by an item of the value, by owner, by last change or by expiry. Results match all given " +
     "conditions. For the next page, pass next of this page as cursor.",

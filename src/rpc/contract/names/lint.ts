@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { ENCODINGS } from "./nameParams.ts"
@@ -27,10 +27,9 @@ const LINT = Schema.Struct({
   })).annotations({ description: "Meaning of the value for programs. Empty for the current value of an expired name" })
 })
 
-export const NAME_LINT = contract({
+export const NAME_LINT = namesContract({
   name: "name_lint",
   right: "read",
-  group: "Names",
   summary: "Checks a name and a value before they are registered: the form of the name, the length, the JSON and " +
     "the items of the value, and what programs will see in it. Nothing is sent.",
   params: {

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_INFO } from "../../shapes/name.ts"
@@ -19,10 +19,9 @@ export const incompleteHistory = (base: number | string): string =>
   `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
   "name_show has the current record"
 
-export const NAME_SHOW = contract({
+export const NAME_SHOW = namesContract({
   name: "name_show",
   right: "read",
-  group: "Names",
   summary: "Returns the current record of a name.",
   params: {
     name: string("The name."),
@@ -45,10 +44,9 @@ export const NAME_SHOW = contract({
   ]
 })
 
-export const NAME_HISTORY = contract({
+export const NAME_HISTORY = namesContract({
   name: "name_history",
   right: "read",
-  group: "Names",
   summary: "Returns all records of a name, oldest first.",
   params: {
     name: string("The name."),
@@ -66,10 +64,9 @@ export const NAME_HISTORY = contract({
   ]
 })
 
-export const NAME_SCAN = contract({
+export const NAME_SCAN = namesContract({
   name: "name_scan",
   right: "read",
-  group: "Names",
   heavy: true,
   summary: "Lists names with their records, expired ones included, by length and then by bytes. For the next page, " +
     "pass the last name of the previous page as start, and drop the first result.",
@@ -101,10 +98,9 @@ export const NAME_SCAN = contract({
   waits: true
 })
 
-export const NAME_CHECKDB = contract({
+export const NAME_CHECKDB = namesContract({
   name: "name_checkdb",
   right: "read",
-  group: "Names",
   summary: "Checks that the index of names, the claims and the coins of the chain agree.",
   params: {},
   results: [{ schema: Result.boolean("Whether they agree") }],

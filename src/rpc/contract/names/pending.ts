@@ -1,15 +1,14 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS } from "../../shapes/name.ts"
 import { ENCODINGS } from "./nameParams.ts"
 
-export const NAME_PENDING = contract({
+export const NAME_PENDING = namesContract({
   name: "name_pending",
   coins: "any",
   right: "names",
-  group: "Names",
   heavy: true,
   summary: "Lists the unconfirmed name operations, several on one name in their order. A name_new is not included: " +
     "it does not reveal its name.",

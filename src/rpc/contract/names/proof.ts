@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { NAME_ABSENCE } from "../../../names/nameEvidence.ts"
 import { MOST_FOLLOWING, MOST_OPERATIONS, NAME_PROOF } from "../../../verify/nameProof.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import {
   atMost,
   boolean,
@@ -93,10 +93,9 @@ export const PROOF_OPTIONS = {
 /** Why a node that knows a name cannot prove it. */
 const UNAVAILABLE = "-1 the operation at height <n> cannot be proven: <reason>"
 
-export const NAME_PROOF_METHOD = contract({
+export const NAME_PROOF_METHOD = namesContract({
   name: "name_proof",
   right: "read",
-  group: "Names",
   heavy: true,
   summary: "Returns a portable proof of the current record of a name, which anyone can verify without a chain: " +
     "`verifynameproof`, `svcd-cli verify-proof`, or `svcd/verify` in a browser. A proof cannot show that a name does " +
@@ -163,11 +162,10 @@ const REFUSED = Schema.Struct({
   code: Schema.optional(Result.oneOf("What the reason is, for a name that is not alive", "expired"))
 })
 
-export const VERIFYNAMEPROOF = contract({
+export const VERIFYNAMEPROOF = namesContract({
   name: "verifynameproof",
   right: "read",
   coins: "any",
-  group: "Names",
   heavy: true,
   summary: "Verifies a portable proof of `name_proof`, signatures included. Needs no chain: even a node without " +
     "blocks gives the same answer. The proof must be about the node's own network.",

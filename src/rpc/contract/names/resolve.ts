@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { DOMAIN_STATUSES } from "../../../dns/domainRecord.ts"
 import { PROOF_LEVELS } from "../../../light/proof.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { notNull, object, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_INFO } from "../../shapes/name.ts"
@@ -62,10 +62,9 @@ export const RESOLVE_PARAMS = {
   options: orEmpty(notNull(object({ ...ENCODINGS, requireProof: REQUIRE_PROOF }, "Options.")))
 }
 
-export const NAME_RESOLVE = contract({
+export const NAME_RESOLVE = namesContract({
   name: "name_resolve",
   right: "read",
-  group: "Names",
   summary: "Returns the DNS records of a host below .bit, as the node's own DNS server says them: imports, aliases, " +
     "wildcards and delegations included.",
   params: RESOLVE_PARAMS,

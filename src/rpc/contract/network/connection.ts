@@ -1,43 +1,39 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { chainContract, hiddenContract, networkContract, rawContract } from "../../method/contract.ts"
 import { boolean, hash, int32, int64, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { PEER } from "../../shapes/peer.ts"
 
-export const GETCONNECTIONCOUNT = contract({
+export const GETCONNECTIONCOUNT = networkContract({
   name: "getconnectioncount",
   right: "read",
-  group: "Network",
   summary: "Returns the number of connected peers.",
   params: {},
   results: [{ schema: Result.integer("Number of peers") }],
   examples: [[]]
 })
 
-export const GETPEERINFO = contract({
+export const GETPEERINFO = networkContract({
   name: "getpeerinfo",
   right: "read",
-  group: "Network",
   summary: "Lists the connected peers with their state.",
   params: {},
   results: [{ schema: Schema.Array(PEER) }],
   examples: [[]]
 })
 
-export const PING = contract({
+export const PING = networkContract({
   name: "ping",
   right: "read",
-  group: "Network",
   summary: "Sends a ping to every peer; getpeerinfo then returns the round-trip times.",
   params: {},
   results: [{ schema: Result.nothing("") }],
   examples: [[]]
 })
 
-export const GETNETTOTALS = contract({
+export const GETNETTOTALS = networkContract({
   name: "getnettotals",
   right: "read",
-  group: "Network",
   summary: "Returns the network traffic since the start.",
   params: {},
   results: [{
@@ -58,11 +54,10 @@ export const GETNETTOTALS = contract({
   examples: [[]]
 })
 
-export const DISCONNECTNODE = contract({
+export const DISCONNECTNODE = networkContract({
   name: "disconnectnode",
   coins: "any",
   writes: true,
-  group: "Network",
   summary: "Disconnects a peer, by its address or its id.",
   params: {
     address: optional(string("Address and port, as in getpeerinfo.")),
@@ -73,11 +68,10 @@ export const DISCONNECTNODE = contract({
   errors: ["-29 Node not found in connected nodes", "-32602 Only one of address and nodeid should be provided."]
 })
 
-export const SETNETWORKACTIVE = contract({
+export const SETNETWORKACTIVE = networkContract({
   name: "setnetworkactive",
   coins: "any",
   writes: true,
-  group: "Network",
   summary: "Switches the network off or on.",
   params: { state: boolean("Whether the network is on.") },
   results: [{ schema: Result.boolean("The new state") }],
@@ -89,11 +83,10 @@ export const CONNECTION = Schema.Struct({
   connection_type: Result.string("Connection type")
 })
 
-export const ADDNODE = contract({
+export const ADDNODE = networkContract({
   name: "addnode",
   coins: "any",
   writes: true,
-  group: "Network",
   summary: "Adds a peer to keep connected, removes it, or connects to it once.",
   params: {
     node: string("Address or host name, with a port if it is not the network's default."),
@@ -109,10 +102,9 @@ export const ADDNODE = contract({
   ]
 })
 
-export const GETADDEDNODEINFO = contract({
+export const GETADDEDNODEINFO = networkContract({
   name: "getaddednodeinfo",
   right: "read",
-  group: "Network",
   summary: "Lists the peers added by -addpeer or addnode, and whether they are connected.",
   params: { node: optional(string("One added peer; all by default.")) },
   results: [{
@@ -129,11 +121,10 @@ export const GETADDEDNODEINFO = contract({
   errors: ["-24 Error: Node has not been added."]
 })
 
-export const ADDCONNECTION = contract({
+export const ADDCONNECTION = hiddenContract({
   name: "addconnection",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Opens a connection of a given type to a peer. For tests; only on regtest.",
   params: {
     address: string("Address and port."),
@@ -148,11 +139,10 @@ export const ADDCONNECTION = contract({
   ]
 })
 
-export const SETBAN = contract({
+export const SETBAN = networkContract({
   name: "setban",
   coins: "any",
   writes: true,
-  group: "Network",
   summary: "Adds or removes a ban of an address or a range. A new ban disconnects matching peers.",
   params: {
     subnet: string("An address, or a range as in 192.0.2.0/24."),
@@ -173,10 +163,9 @@ export const SETBAN = contract({
   ]
 })
 
-export const LISTBANNED = contract({
+export const LISTBANNED = networkContract({
   name: "listbanned",
   right: "read",
-  group: "Network",
   summary: "Lists the banned addresses and ranges.",
   params: {},
   results: [{
@@ -191,21 +180,19 @@ export const LISTBANNED = contract({
   examples: [[]]
 })
 
-export const CLEARBANNED = contract({
+export const CLEARBANNED = networkContract({
   name: "clearbanned",
   coins: "any",
   writes: true,
-  group: "Network",
   summary: "Removes all bans.",
   params: {},
   results: [{ schema: Result.nothing("") }],
   examples: [[]]
 })
 
-export const GETNODEADDRESSES = contract({
+export const GETNODEADDRESSES = networkContract({
   name: "getnodeaddresses",
   right: "read",
-  group: "Network",
   summary: "Returns randomly chosen addresses of known nodes.",
   params: {
     count: withDefault(int32("Maximum number; 0 for all."), 1),
@@ -224,10 +211,9 @@ export const GETNODEADDRESSES = contract({
   errors: ["-8 Address count out of range", "-8 Network not recognized: <x>"]
 })
 
-export const GETADDRMANINFO = contract({
+export const GETADDRMANINFO = networkContract({
   name: "getaddrmaninfo",
   right: "read",
-  group: "Network",
   summary: "Counts the addresses of known nodes by network.",
   params: {},
   results: [{
@@ -254,11 +240,10 @@ export const PEER_BLOCK_REFUSALS = {
 export const NOT_YET =
   "In prune mode, only blocks that the node has already synced previously can be fetched from a peer"
 
-export const GETBLOCKFROMPEER = contract({
+export const GETBLOCKFROMPEER = chainContract({
   name: "getblockfrompeer",
   coins: "any",
   writes: true,
-  group: "Blockchain",
   summary: "Requests a block with a known header from one peer. The node disconnects a peer that does not answer.",
   params: { blockhash: hash("The block."), peer_id: int64("Id of the peer, as in getpeerinfo.") },
   results: [{ schema: Schema.Struct({}) }],
@@ -271,11 +256,10 @@ export const GETBLOCKFROMPEER = contract({
   ]
 })
 
-export const GETPRIVATEBROADCASTINFO = contract({
+export const GETPRIVATEBROADCASTINFO = rawContract({
   name: "getprivatebroadcastinfo",
   coins: "any",
   right: "names",
-  group: "Raw transactions",
   summary: "Lists privately broadcast transactions. svcd has none, so the list is empty.",
   params: {},
   results: [{
@@ -295,11 +279,10 @@ export const GETPRIVATEBROADCASTINFO = contract({
   examples: [[]]
 })
 
-export const ABORTPRIVATEBROADCAST = contract({
+export const ABORTPRIVATEBROADCAST = rawContract({
   name: "abortprivatebroadcast",
   coins: "any",
   writes: true,
-  group: "Raw transactions",
   summary: "Aborts a private broadcast of getprivatebroadcastinfo. svcd has none.",
   params: { id: hash("Txid, or hash with witnesses.") },
   results: [{

@@ -1,12 +1,11 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { networkContract, utilContract } from "../../method/contract.ts"
 import * as Result from "../../method/results.ts"
 import { FEE } from "../../shapes/peer.ts"
 
-export const GETNETWORKINFO = contract({
+export const GETNETWORKINFO = networkContract({
   name: "getnetworkinfo",
   right: "read",
-  group: "Network",
   summary: "Returns the state of the node's network.",
   params: {},
   results: [{
@@ -44,10 +43,9 @@ export const GETNETWORKINFO = contract({
   examples: [[]]
 })
 
-export const GETZMQNOTIFICATIONS = contract({
+export const GETZMQNOTIFICATIONS = utilContract({
   name: "getzmqnotifications",
   right: "read",
-  group: "Util",
   summary: "Returns the ZeroMQ publishers of the node (-zmqpubhashblock and others).",
   params: {},
   results: [{

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { integerWithin, type Json, JsonNumber } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { hiddenContract } from "../../method/contract.ts"
 import { boolean, hexText, int64, json, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -34,10 +34,9 @@ const readVerbosity = (value: Json): Refusable<number> => {
   return integerWithin(value, -MAX_INT32 - 1, MAX_INT32) ?? RpcError.integerOutOfRange()
 }
 
-export const GETORPHANTXS = contract({
+export const GETORPHANTXS = hiddenContract({
   name: "getorphantxs",
   right: "read",
-  group: "Hidden",
   summary: "Lists the transactions that wait for their parents.",
   params: {
     verbosity: optional(
@@ -57,10 +56,9 @@ export const GETORPHANTXS = contract({
   errors: ["-8 Invalid verbosity value <n>"]
 })
 
-export const GETRAWADDRMAN = contract({
+export const GETRAWADDRMAN = hiddenContract({
   name: "getrawaddrman",
   right: "read",
-  group: "Hidden",
   summary: "Lists all slots of the address book.",
   params: {},
   results: [{
@@ -72,11 +70,10 @@ export const GETRAWADDRMAN = contract({
   examples: [[]]
 })
 
-export const ADDPEERADDRESS = contract({
+export const ADDPEERADDRESS = hiddenContract({
   name: "addpeeraddress",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Adds an address to the address book, as if its peer had announced it.",
   params: {
     address: string("The address."),
@@ -93,11 +90,10 @@ export const ADDPEERADDRESS = contract({
   errors: ["-30 Invalid IP address"]
 })
 
-export const SENDMSGTOPEER = contract({
+export const SENDMSGTOPEER = hiddenContract({
   name: "sendmsgtopeer",
   coins: "any",
   writes: true,
-  group: "Hidden",
   summary: "Sends a message of any content to a peer.",
   params: {
     peer_id: int64("Id of the peer."),

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { rawContract } from "../../method/contract.ts"
 import { array, boolean, freeText, hexText, int32, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { DECODED_PSBT } from "../../shapes/psbt.ts"
@@ -49,10 +49,9 @@ const ANALYZED_PSBT = Schema.Struct({
   error: Schema.optional(Result.string("Reason why it is invalid"))
 })
 
-export const CONVERTTOPSBT = contract({
+export const CONVERTTOPSBT = rawContract({
   name: "converttopsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Converts a transaction to a PSBT.",
   params: {
@@ -65,10 +64,9 @@ export const CONVERTTOPSBT = contract({
   errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"]
 })
 
-export const COMBINEPSBT = contract({
+export const COMBINEPSBT = rawContract({
   name: "combinepsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Combines several PSBTs of one transaction.",
   params: { txs: array(PSBT, "The PSBTs.") },
@@ -81,10 +79,9 @@ export const COMBINEPSBT = contract({
   ]
 })
 
-export const JOINPSBTS = contract({
+export const JOINPSBTS = rawContract({
   name: "joinpsbts",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
   params: { txs: array(PSBT, "The PSBTs.") },
@@ -97,10 +94,9 @@ export const JOINPSBTS = contract({
   ]
 })
 
-export const FINALIZEPSBT = contract({
+export const FINALIZEPSBT = rawContract({
   name: "finalizepsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Makes scriptSigs and witnesses from the signatures of a PSBT, and the transaction if it is complete.",
   params: {
@@ -118,10 +114,9 @@ export const FINALIZEPSBT = contract({
   errors: [DECODE_FAILED]
 })
 
-export const ANALYZEPSBT = contract({
+export const ANALYZEPSBT = rawContract({
   name: "analyzepsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
   params: { psbt: freeText(PSBT) },
@@ -130,10 +125,9 @@ export const ANALYZEPSBT = contract({
   errors: [DECODE_FAILED]
 })
 
-export const CREATEPSBT = contract({
+export const CREATEPSBT = rawContract({
   name: "createpsbt",
   right: "read",
-  group: "Raw transactions",
   summary: "Makes a PSBT from inputs and outputs. The node does not sign, store or send it.",
   params: TRANSACTION_PARAMS,
   results: [{ schema: Result.string("The PSBT in base64") }],
@@ -141,10 +135,9 @@ export const CREATEPSBT = contract({
   errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <reason>"]
 })
 
-export const DECODEPSBT = contract({
+export const DECODEPSBT = rawContract({
   name: "decodepsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Decodes a PSBT.",
   params: { psbt: freeText(PSBT) },
@@ -153,10 +146,9 @@ export const DECODEPSBT = contract({
   errors: [DECODE_FAILED]
 })
 
-export const NAMEPSBT = contract({
+export const NAMEPSBT = rawContract({
   name: "namepsbt",
   right: "read",
-  group: "Raw transactions",
   summary: "Adds a name operation to an output of a PSBT.",
   params: { psbt: PSBT, vout: int32("Index of the output."), nameop: NAMEOP_PARAM },
   results: [{

@@ -1,4 +1,4 @@
-import { contract } from "../../method/contract.ts"
+import { rawContract } from "../../method/contract.ts"
 import { array, freeText, json, optional } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { knownDescriptors } from "../chain/scanObjects.ts"
@@ -14,10 +14,9 @@ const OPTIONAL_DESCRIPTORS = optional(DESCRIPTORS)
 
 export const MISMATCH = "Specified sighash value does not match value stored in PSBT"
 
-export const UTXOUPDATEPSBT = contract({
+export const UTXOUPDATEPSBT = rawContract({
   name: "utxoupdatepsbt",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
   params: {
@@ -29,11 +28,10 @@ export const UTXOUPDATEPSBT = contract({
   errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"]
 })
 
-export const DESCRIPTORPROCESSPSBT = contract({
+export const DESCRIPTORPROCESSPSBT = rawContract({
   name: "descriptorprocesspsbt",
   coins: "any",
   right: "spend",
-  group: "Raw transactions",
   heavy: true,
   summary: "Adds to a PSBT the outputs that it spends and data from descriptors, and signs with their keys.",
   params: {

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { rawContract } from "../../method/contract.ts"
 import { array, hexText, int32, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_ADDRESS } from "../examples.ts"
@@ -28,10 +28,9 @@ export const SIGNED_TRANSACTION = Schema.Struct({
   )
 })
 
-export const CREATERAWTRANSACTION = contract({
+export const CREATERAWTRANSACTION = rawContract({
   name: "createrawtransaction",
   right: "read",
-  group: "Raw transactions",
   summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
   params: TRANSACTION_PARAMS,
   results: [{ schema: Result.hex("The transaction") }],
@@ -49,10 +48,9 @@ export const CREATERAWTRANSACTION = contract({
   ]
 })
 
-export const NAMERAWTRANSACTION = contract({
+export const NAMERAWTRANSACTION = rawContract({
   name: "namerawtransaction",
   right: "read",
-  group: "Raw transactions",
   summary: "Adds a name operation to an output of a transaction.",
   params: {
     hexstring: hexText("The transaction."),
@@ -75,11 +73,10 @@ export const NAMERAWTRANSACTION = contract({
   ]
 })
 
-export const SIGNRAWTRANSACTIONWITHKEY = contract({
+export const SIGNRAWTRANSACTIONWITHKEY = rawContract({
   name: "signrawtransactionwithkey",
   coins: "any",
   right: "spend",
-  group: "Raw transactions",
   summary: "Signs the inputs of a transaction with the given keys only.",
   params: {
     hexstring: hexText("The transaction."),
@@ -96,10 +93,9 @@ export const SIGNRAWTRANSACTIONWITHKEY = contract({
   ]
 })
 
-export const COMBINERAWTRANSACTION = contract({
+export const COMBINERAWTRANSACTION = rawContract({
   name: "combinerawtransaction",
   right: "read",
-  group: "Raw transactions",
   summary: "Combines the signatures of several copies of a transaction.",
   params: { txs: array(hexText("A transaction."), "The copies.") },
   results: [{ schema: Result.hex("The transaction") }],

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { MAX_SCRIPT_SIZE } from "../../../protocol/script.ts"
-import { contract } from "../../method/contract.ts"
+import { rawContract } from "../../method/contract.ts"
 import {
   alias,
   boolean,
@@ -55,10 +55,9 @@ const readScript = (text: string): Uint8Array | RpcError =>
     ? RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
     : readHex(text, { label: "argument" })
 
-export const DECODERAWTRANSACTION = contract({
+export const DECODERAWTRANSACTION = rawContract({
   name: "decoderawtransaction",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary: "Decodes a transaction.",
   params: {
@@ -70,10 +69,9 @@ export const DECODERAWTRANSACTION = contract({
   errors: ["-22 TX decode failed", `-22 TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`]
 })
 
-export const GETRAWTRANSACTION = contract({
+export const GETRAWTRANSACTION = rawContract({
   name: "getrawtransaction",
   right: "read",
-  group: "Raw transactions",
   heavy: true,
   summary:
     "Returns a transaction, as hexadecimal digits or as an object. Without -txindex or -electrumindex, it must be in the " +
@@ -108,10 +106,9 @@ export const GETRAWTRANSACTION = contract({
   ]
 })
 
-export const DECODESCRIPT = contract({
+export const DECODESCRIPT = rawContract({
   name: "decodescript",
   right: "read",
-  group: "Raw transactions",
   summary: "Decodes a script and returns its addresses.",
   params: { hexstring: refined(hexText("The script."), readScript) },
   results: [{ schema: DECODED_SCRIPT }],

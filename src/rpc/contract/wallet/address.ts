@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { atMost, freeText, int32, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -36,9 +36,8 @@ const MAX_KEYPOOL = 10_000
 export const UNKNOWN_PURPOSE =
   "Invalid 'purpose' argument, must be a known purpose string, typically 'send', or 'receive'."
 
-export const SETLABEL = contract({
+export const SETLABEL = walletContract({
   name: "setlabel",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -49,9 +48,8 @@ export const SETLABEL = contract({
   errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL]
 })
 
-export const LISTLABELS = contract({
+export const LISTLABELS = walletContract({
   name: "listlabels",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the labels in sorted order.",
@@ -61,9 +59,8 @@ export const LISTLABELS = contract({
   errors: [`-8 ${UNKNOWN_PURPOSE}`]
 })
 
-export const GETADDRESSESBYLABEL = contract({
+export const GETADDRESSESBYLABEL = walletContract({
   name: "getaddressesbylabel",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the addresses with a label.",
@@ -75,9 +72,8 @@ export const GETADDRESSESBYLABEL = contract({
   errors: ["-11 No addresses with label <x>"]
 })
 
-export const KEYPOOLREFILL = contract({
+export const KEYPOOLREFILL = walletContract({
   name: "keypoolrefill",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -97,9 +93,8 @@ export const KEYPOOLREFILL = contract({
   errors: ["-8 Invalid parameter, expected valid size.", `-13 ${LOCKED}`]
 })
 
-export const GETNEWADDRESS = contract({
+export const GETNEWADDRESS = walletContract({
   name: "getnewaddress",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -118,9 +113,8 @@ export const GETNEWADDRESS = contract({
   ]
 })
 
-export const GETRAWCHANGEADDRESS = contract({
+export const GETRAWCHANGEADDRESS = walletContract({
   name: "getrawchangeaddress",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -131,9 +125,8 @@ export const GETRAWCHANGEADDRESS = contract({
   errors: ADDRESS_ERRORS
 })
 
-export const GETADDRESSINFO = contract({
+export const GETADDRESSINFO = walletContract({
   name: "getaddressinfo",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the parts of an address and the wallet's data for it.",

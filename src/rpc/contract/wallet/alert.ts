@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { asArgument, boolean, notNull, object, optional, orEmpty, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_TEXT_MEMBERS, OUTLOOK_MEMBERS } from "../../shapes/name.ts"
@@ -23,11 +23,10 @@ const ALERTS = Schema.Struct({
 
 const GIVEN_NAMES = NAMES(`The names, up to ${MOST_ALERTS}; a text is one name.`)
 
-export const NAME_ALERTS = contract({
+export const NAME_ALERTS = namesContract({
   name: "name_alerts",
   coins: "any",
   right: "names",
-  group: "Names",
   heavy: true,
   summary:
     "Lists the names in danger, of the wallet in the path or of all loaded wallets: those about to expire without a " +
@@ -42,12 +41,11 @@ export const NAME_ALERTS = contract({
   examples: [[], [{ all: true }]]
 })
 
-export const NAME_ACKNOWLEDGE = contract({
+export const NAME_ACKNOWLEDGE = namesContract({
   name: "name_acknowledge",
   coins: "any",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Acknowledges names in danger: warnings about them stop until something else happens " +
     "to them. Applies to the wallet in the path, or to all loaded wallets. Returns the names of the warnings.",
   params: {

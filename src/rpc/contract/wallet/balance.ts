@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import {
   amount,
   array,
@@ -55,9 +55,8 @@ const OUTPOINTS = array(
 
 const OUTPOINT = Schema.Struct({ txid: Result.hex("The transaction"), vout: Result.integer("Index of the output") })
 
-export const GETBALANCE = contract({
+export const GETBALANCE = walletContract({
   name: "getbalance",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the spendable balance of the wallet: without immature coinbases, unconfirmed payments from " +
@@ -73,9 +72,8 @@ export const GETBALANCE = contract({
   errors: [`-32 ${DUMMY}`, `-4 ${NO_AVOID_REUSE}`]
 })
 
-export const GETBALANCES = contract({
+export const GETBALANCES = walletContract({
   name: "getbalances",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the spendable, the unconfirmed and the immature balance of the wallet, without amounts locked in " +
@@ -97,9 +95,8 @@ export const GETBALANCES = contract({
   examples: [[]]
 })
 
-export const LOCKUNSPENT = contract({
+export const LOCKUNSPENT = walletContract({
   name: "lockunspent",
-  group: "Wallet",
   coins: "any",
   right: "spend",
   writes: true,
@@ -121,9 +118,8 @@ export const LOCKUNSPENT = contract({
   ]
 })
 
-export const LISTLOCKUNSPENT = contract({
+export const LISTLOCKUNSPENT = walletContract({
   name: "listlockunspent",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the locked coins.",
@@ -132,9 +128,8 @@ export const LISTLOCKUNSPENT = contract({
   examples: [[]]
 })
 
-export const LISTUNSPENT = contract({
+export const LISTUNSPENT = walletContract({
   name: "listunspent",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the spendable coins. Includes unexpired names only on request, " +

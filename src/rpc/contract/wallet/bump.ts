@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import {
   boolean,
   hash,
@@ -78,9 +78,8 @@ const ERRORS = [
   ...FEE_ERRORS
 ]
 
-export const BUMPFEE = contract({
+export const BUMPFEE = walletContract({
   name: "bumpfee",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Replaces an unconfirmed transaction of the wallet by one with a higher fee, paid from its change and, " +
@@ -91,9 +90,8 @@ export const BUMPFEE = contract({
   errors: [`-4 ${NOT_WATCHING}`, `-4 ${FOREIGN_INPUTS}`, ...ERRORS]
 })
 
-export const PSBTBUMPFEE = contract({
+export const PSBTBUMPFEE = walletContract({
   name: "psbtbumpfee",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Makes a PSBT of the transaction that bumpfee would send, without signing or sending it.",

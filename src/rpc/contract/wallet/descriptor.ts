@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { array, boolean, json, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { watchedDescriptors } from "../chain/scanObjects.ts"
@@ -19,9 +19,8 @@ export const IMPORTED = Schema.Struct({
   warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
 })
 
-export const IMPORTDESCRIPTORS = contract({
+export const IMPORTDESCRIPTORS = walletContract({
   name: "importdescriptors",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Imports keys and scripts into the wallet, and scans the blocks since their times. Each request has its " +
@@ -42,9 +41,8 @@ export const IMPORTDESCRIPTORS = contract({
   errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"]
 })
 
-export const LISTDESCRIPTORS = contract({
+export const LISTDESCRIPTORS = walletContract({
   name: "listdescriptors",
-  group: "Wallet",
   coins: "any",
   summary: "Lists the descriptors of the wallet.",
   params: { private: withDefault(boolean("Whether to include private keys."), false) },
@@ -76,9 +74,8 @@ export const NO_XPUB = "Unable to parse HD key. Please provide a valid xpub"
 
 export const DESCRIPTOR_EXISTS = "Descriptor already exists"
 
-export const GETHDKEYS = contract({
+export const GETHDKEYS = walletContract({
   name: "gethdkeys",
-  group: "Wallet",
   coins: "any",
   summary: "Lists the extended keys of the wallet, each with the descriptors that contain it.",
   params: {
@@ -103,9 +100,8 @@ export const GETHDKEYS = contract({
   examples: [[]]
 })
 
-export const CREATEWALLETDESCRIPTOR = contract({
+export const CREATEWALLETDESCRIPTOR = walletContract({
   name: "createwalletdescriptor",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Adds the descriptors of an address type to the wallet, for new addresses, from one of its keys.",

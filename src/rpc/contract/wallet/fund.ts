@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { JsonObject } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { rawContract, walletContract } from "../../method/contract.ts"
 import {
   adapted,
   array,
@@ -47,11 +47,10 @@ const NAME_OPTIONS = {
   nameop_vout: withDefault(int32("Index of the output that gets the name operation."), 0)
 }
 
-export const FUNDRAWTRANSACTION = contract({
+export const FUNDRAWTRANSACTION = rawContract({
   name: "fundrawtransaction",
   right: "spend",
   writes: true,
-  group: "Raw transactions",
   summary: "Adds inputs of the wallet to a transaction until they pay for its outputs and the fee, and at most one " +
     "change output. The new inputs are not signed.",
   params: {
@@ -64,9 +63,8 @@ export const FUNDRAWTRANSACTION = contract({
   errors: ["-22 TX decode failed", ...FUNDING_ERRORS]
 })
 
-export const WALLETCREATEFUNDEDPSBT = contract({
+export const WALLETCREATEFUNDEDPSBT = walletContract({
   name: "walletcreatefundedpsbt",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Makes a PSBT from inputs and outputs, and adds inputs of the wallet to fund it. Does not sign or send it.",
@@ -93,9 +91,8 @@ export const WALLETCREATEFUNDEDPSBT = contract({
   errors: ["-5 Invalid address: <x>", "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"]
 })
 
-export const SIMULATERAWTRANSACTION = contract({
+export const SIMULATERAWTRANSACTION = walletContract({
   name: "simulaterawtransaction",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the change of the balance if transactions were sent in order, without sending them.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_OUTPUT_MEMBERS, OUTLOOK_MEMBERS, PROOF } from "../../shapes/name.ts"
@@ -26,12 +26,11 @@ const OWNED_NAME = Schema.Struct({
   )
 })
 
-export const QUEUERAWTRANSACTION = contract({
+export const QUEUERAWTRANSACTION = namesContract({
   name: "queuerawtransaction",
   coins: "any",
   right: "spend",
   writes: true,
-  group: "Names",
   summary: "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
     "in the wallet's queue.",
   params: { hexstring: hexText("The transaction.") },
@@ -40,34 +39,31 @@ export const QUEUERAWTRANSACTION = contract({
   errors: ["-22 TX decode failed", "-4 Invalid transaction (<reason>)"]
 })
 
-export const DEQUEUETRANSACTION = contract({
+export const DEQUEUETRANSACTION = namesContract({
   name: "dequeuetransaction",
   coins: "any",
   right: "spend",
   writes: true,
-  group: "Names",
   summary: "Removes a transaction from the queue. A missing transaction is not an error.",
   params: { txid: hash("The transaction.") },
   results: [{ schema: Result.nothing("") }],
   examples: [[TXID]]
 })
 
-export const LISTQUEUEDTRANSACTIONS = contract({
+export const LISTQUEUEDTRANSACTIONS = namesContract({
   name: "listqueuedtransactions",
   coins: "any",
   right: "names",
-  group: "Names",
   summary: "Lists the transactions in the queue.",
   params: {},
   results: [{ schema: Result.map("txid", Schema.Struct({ transaction: Result.hex("The transaction") })) }],
   examples: [[]]
 })
 
-export const NAME_LIST = contract({
+export const NAME_LIST = namesContract({
   name: "name_list",
   coins: "any",
   right: "names",
-  group: "Names",
   heavy: true,
   summary: "Lists the names set by confirmed transactions of the wallet, each with the last one, including " +
     "transferred and expired names.",
@@ -84,11 +80,10 @@ export const NAME_LIST = contract({
   ]
 })
 
-export const SENDTONAME = contract({
+export const SENDTONAME = namesContract({
   name: "sendtoname",
   right: "spend",
   writes: true,
-  group: "Names",
   summary: "Pays the owner of a name.",
   params: {
     name: string("The name, in the node's encoding."),

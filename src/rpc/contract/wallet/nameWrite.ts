@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { MIN_FIRSTUPDATE_DEPTH } from "../../../consensus/names.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { ENCODINGS } from "../names/nameParams.ts"
@@ -60,11 +60,10 @@ const SENT = [
   { when: "otherwise", schema: TRANSACTION_ID }
 ]
 
-export const NAME_NEW = contract({
+export const NAME_NEW = namesContract({
   name: "name_new",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate completes it, " +
     `at the earliest ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment is mined.`,
   params: {
@@ -92,11 +91,10 @@ export const NAME_NEW = contract({
   errors: ["-25 this name exists already", NOT_KNOWN_YET, ...WRITE_ERRORS]
 })
 
-export const NAME_FIRSTUPDATE = contract({
+export const NAME_FIRSTUPDATE = namesContract({
   name: "name_firstupdate",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Completes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
     `the salt if they are omitted. The transaction is valid from ${MIN_FIRSTUPDATE_DEPTH} blocks after the commitment on.`,
   params: {
@@ -128,11 +126,10 @@ export const NAME_FIRSTUPDATE = contract({
   ]
 })
 
-export const NAME_UPDATE = contract({
+export const NAME_UPDATE = namesContract({
   name: "name_update",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Changes the value of a name, transfers it to another owner, or renews it: the block of the transaction " +
     "starts a new expiry period.",
   params: {

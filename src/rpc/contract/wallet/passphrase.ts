@@ -1,5 +1,5 @@
 import { LONGEST_UNLOCK } from "../../../base/unlockTime.ts"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { boolean, freeText, int64, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EMPTY_PASSPHRASE, WRONG_PASSPHRASE } from "./walletParams.ts"
@@ -13,9 +13,8 @@ export const NEGATIVE_TIME = "Timeout cannot be negative."
 export const unencrypted = (called: string): string =>
   `Error: running with an unencrypted wallet, but ${called} was called.`
 
-export const ENCRYPTWALLET = contract({
+export const ENCRYPTWALLET = walletContract({
   name: "encryptwallet",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Encrypts the secrets of the wallet with a passphrase, which is then required for signing.",
@@ -25,9 +24,8 @@ export const ENCRYPTWALLET = contract({
   errors: [`-16 ${NOTHING_TO_ENCRYPT}`, `-15 ${ENCRYPTED}`, `-8 ${EMPTY_PASSPHRASE}`]
 })
 
-export const WALLETPASSPHRASE = contract({
+export const WALLETPASSPHRASE = walletContract({
   name: "walletpassphrase",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -50,9 +48,8 @@ export const WALLETPASSPHRASE = contract({
   ]
 })
 
-export const WALLETLOCK = contract({
+export const WALLETLOCK = walletContract({
   name: "walletlock",
-  group: "Wallet",
   coins: "any",
   right: "names",
   writes: true,
@@ -63,9 +60,8 @@ export const WALLETLOCK = contract({
   errors: [`-15 ${unencrypted("walletlock")}`]
 })
 
-export const WALLETPASSPHRASECHANGE = contract({
+export const WALLETPASSPHRASECHANGE = walletContract({
   name: "walletpassphrasechange",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Replaces the passphrase of the wallet.",

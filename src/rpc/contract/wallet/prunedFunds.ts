@@ -1,4 +1,4 @@
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { hash, hex, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NOT_IN_CHAIN } from "../chain/proof.ts"
@@ -16,9 +16,8 @@ export const NOT_IN_PROOF = "Transaction given doesn't exist in proof"
 
 export const NOT_OURS = "No addresses in wallet correspond to included transaction"
 
-export const IMPORTPRUNEDFUNDS = contract({
+export const IMPORTPRUNEDFUNDS = walletContract({
   name: "importprunedfunds",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Adds a transaction to the wallet without a scan of blocks. The wallet must watch a script of the " +
@@ -40,9 +39,8 @@ export const IMPORTPRUNEDFUNDS = contract({
   ]
 })
 
-export const REMOVEPRUNEDFUNDS = contract({
+export const REMOVEPRUNEDFUNDS = walletContract({
   name: "removeprunedfunds",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Removes a transaction from the wallet. The balances change; a rescan of its block finds it again.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { boolean, freeText, int32, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
@@ -11,9 +11,8 @@ const IMMATURE = withDefault(boolean("Whether immature coinbases count."), false
 
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
-export const LISTRECEIVEDBYADDRESS = contract({
+export const LISTRECEIVEDBYADDRESS = walletContract({
   name: "listreceivedbyaddress",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
@@ -37,9 +36,8 @@ export const LISTRECEIVEDBYADDRESS = contract({
   errors: ["-4 address_filter parameter was invalid"]
 })
 
-export const LISTRECEIVEDBYLABEL = contract({
+export const LISTRECEIVEDBYLABEL = walletContract({
   name: "listreceivedbylabel",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the received amounts by label, including amounts locked in names.",
@@ -59,9 +57,8 @@ export const LISTRECEIVEDBYLABEL = contract({
   examples: [[], [6, true]]
 })
 
-export const LISTADDRESSGROUPINGS = contract({
+export const LISTADDRESSGROUPINGS = walletContract({
   name: "listaddressgroupings",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary:
@@ -76,9 +73,8 @@ export const LISTADDRESSGROUPINGS = contract({
   examples: [[]]
 })
 
-export const GETRECEIVEDBYADDRESS = contract({
+export const GETRECEIVEDBYADDRESS = walletContract({
   name: "getreceivedbyaddress",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the amount that an address received, without amounts locked in names.",
@@ -88,9 +84,8 @@ export const GETRECEIVEDBYADDRESS = contract({
   errors: ["-5 Invalid address", "-4 Address not found in wallet"]
 })
 
-export const GETRECEIVEDBYLABEL = contract({
+export const GETRECEIVEDBYLABEL = walletContract({
   name: "getreceivedbylabel",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the amount that the addresses with a label received, without amounts locked in names.",

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { FEWEST_WORDS, MOST_WORDS } from "../../../wallet/keys/recovery.ts"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { jsonObject } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { LOCKED } from "./walletParams.ts"
@@ -9,9 +9,8 @@ export const BAD_PLACE = `the places of words are numbers from 1 to ${MOST_WORDS
 
 export const BAD_WORD = "each word is a text"
 
-export const CHECKRECOVERYWORDS = contract({
+export const CHECKRECOVERYWORDS = walletContract({
   name: "checkrecoverywords",
-  group: "Wallet",
   coins: "any",
   right: "names",
   // Runs to the end even if its caller disconnects. Otherwise the time after a wrong answer would reveal which words

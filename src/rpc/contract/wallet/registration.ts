@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { asArgument, boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NAME_TEXT_MEMBERS, REGISTRATION_MEMBERS } from "../../shapes/name.ts"
@@ -31,11 +31,10 @@ const LISTED = Schema.Struct({
 
 const NAME_OPTIONS = orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options.")))
 
-export const NAME_AUTOREGISTER = contract({
+export const NAME_AUTOREGISTER = namesContract({
   name: "name_autoregister",
   right: "names",
   writes: true,
-  group: "Names",
   summary:
     "Registers a name with one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
     "enough, even after a restart. An encrypted wallet must be unlocked at both times.",
@@ -72,23 +71,21 @@ export const NAME_AUTOREGISTER = contract({
   ]
 })
 
-export const NAME_REGISTRATIONS = contract({
+export const NAME_REGISTRATIONS = namesContract({
   name: "name_registrations",
   coins: "any",
   right: "names",
-  group: "Names",
   summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
   params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
   results: [{ schema: Schema.Array(LISTED) }],
   examples: [[]]
 })
 
-export const NAME_CANCEL = contract({
+export const NAME_CANCEL = namesContract({
   name: "name_cancel",
   coins: "any",
   right: "names",
   writes: true,
-  group: "Names",
   summary:
     "Cancels a registration before its name_firstupdate is sent, or a renewal of name_renew before its name_update " +
     "is sent. Sent transactions stay valid.",
@@ -100,12 +97,11 @@ export const NAME_CANCEL = contract({
   errors: ["-4 <reason why it cannot be cancelled>", "-1000 Name/value is invalid for encoding <encoding>"]
 })
 
-export const NAME_AUTORENEW = contract({
+export const NAME_AUTORENEW = namesContract({
   name: "name_autorenew",
   coins: "any",
   right: "names",
   writes: true,
-  group: "Names",
   summary: "Returns which names the wallet renews before they expire. With \"on\", changes the setting of one " +
     "name or of all names. A name that is switched off stays an exception, even for name_renew all, until all names are set again. Switching " +
     "off cancels unsent renewals of name_renew; for all names, even those that name_renew named. " +

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { EXPIRATION_DEPTH } from "../../../consensus/expiry.ts"
 import type { RenewalChoice } from "../../../wallet/names/WalletNames.ts"
 import { JsonNumber } from "../../json/json.ts"
-import { contract } from "../../method/contract.ts"
+import { namesContract } from "../../method/contract.ts"
 import { asArgument, boolean, custom, notNull, object, orEmpty, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -83,11 +83,10 @@ const RENEWAL = Schema.Struct({
 
 const RENEWALS = Schema.Array(RENEWAL)
 
-export const NAME_RENEW = contract({
+export const NAME_RENEW = namesContract({
   name: "name_renew",
   right: "names",
   writes: true,
-  group: "Names",
   summary:
     "Renews many names over the next blocks, even across restarts. Each gets its own transaction and keeps value and " +
     "address. With dryrun, returns the cost without sending anything. name_renewals shows the progress. A wallet " +
@@ -114,11 +113,10 @@ export const NAME_RENEW = contract({
   ]
 })
 
-export const NAME_RENEWALS = contract({
+export const NAME_RENEWALS = namesContract({
   name: "name_renewals",
   coins: "any",
   right: "names",
-  group: "Names",
   summary: "Lists the renewals of name_renew and their progress. The last 1000 that ended are kept.",
   params: { options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options."))) },
   results: [{ schema: RENEWALS }],

@@ -1,12 +1,11 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { int32, optional, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { SCANNING } from "./walletParams.ts"
 
-export const RESCANBLOCKCHAIN = contract({
+export const RESCANBLOCKCHAIN = walletContract({
   name: "rescanblockchain",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Scans blocks again for transactions of the wallet.",
@@ -30,9 +29,8 @@ export const RESCANBLOCKCHAIN = contract({
   ]
 })
 
-export const ABORTRESCAN = contract({
+export const ABORTRESCAN = walletContract({
   name: "abortrescan",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Aborts the wallet's running block scan, which then fails. Transactions found so far stay.",

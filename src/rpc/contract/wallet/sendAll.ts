@@ -1,4 +1,4 @@
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import {
   array,
   boolean,
@@ -55,9 +55,8 @@ export const DUST_LEFT = "Dynamically assigned remainder results in dust output.
 
 export const POOL_TOO_LOW = "Total value of UTXO pool too low to pay for transaction"
 
-export const SENDALL = contract({
+export const SENDALL = walletContract({
   name: "sendall",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Spends all trusted coins, or the given ones, without change. Recipients without an amount share the " +
@@ -104,9 +103,8 @@ export const SENDALL = contract({
   ]
 })
 
-export const SEND = contract({
+export const SEND = walletContract({
   name: "send",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { rawContract, walletContract } from "../../method/contract.ts"
 import { boolean, freeText, hexText, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_OWN_ADDRESS } from "../examples.ts"
@@ -13,9 +13,8 @@ const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111
 
 export const NO_KEY = "Private key not available"
 
-export const SIGNMESSAGE = contract({
+export const SIGNMESSAGE = walletContract({
   name: "signmessage",
-  group: "Wallet",
   coins: "any",
   right: "spend",
   summary: "Signs a message with the private key of an address.",
@@ -28,11 +27,10 @@ export const SIGNMESSAGE = contract({
   errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`]
 })
 
-export const SIGNRAWTRANSACTIONWITHWALLET = contract({
+export const SIGNRAWTRANSACTIONWITHWALLET = rawContract({
   name: "signrawtransactionwithwallet",
   coins: "any",
   right: "spend",
-  group: "Raw transactions",
   summary: "Signs the inputs of a transaction with the keys of the wallet.",
   params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
   results: [{ schema: SIGNED_TRANSACTION }],
@@ -44,9 +42,8 @@ export const SIGNRAWTRANSACTIONWITHWALLET = contract({
   ]
 })
 
-export const WALLETPROCESSPSBT = contract({
+export const WALLETPROCESSPSBT = walletContract({
   name: "walletprocesspsbt",
-  group: "Wallet",
   coins: "any",
   right: "spend",
   writes: true,
@@ -70,9 +67,8 @@ export const WALLETPROCESSPSBT = contract({
 /** Characters: its signatures are checked, and an owner reads it. */
 export const LONGEST_REVIEWED = 60_000
 
-export const REVIEWPSBT = contract({
+export const REVIEWPSBT = walletContract({
   name: "reviewpsbt",
-  group: "Wallet",
   coins: "any",
   right: "names",
   heavy: true,

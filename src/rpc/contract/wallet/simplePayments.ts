@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import {
   amount,
   boolean,
@@ -56,9 +56,8 @@ const PAYMENT_RESULTS = [
 
 export const SENDMANY_DUMMY = "Dummy value must be set to \"\""
 
-export const SENDTOADDRESS = contract({
+export const SENDTOADDRESS = walletContract({
   name: "sendtoaddress",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Pays an address.",
@@ -80,9 +79,8 @@ export const SENDTOADDRESS = contract({
   errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${NO_AVOID_REUSE}`, TOO_LONG_COMMENT]
 })
 
-export const SENDMANY = contract({
+export const SENDMANY = walletContract({
   name: "sendmany",
-  group: "Wallet",
   right: "spend",
   writes: true,
   summary: "Pays several addresses with one transaction.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { boolean, freeText, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NOT_LOADED, SCANNING } from "./walletParams.ts"
@@ -30,21 +30,19 @@ export const NOTHING_TO_SEAL =
 
 export const NO_SIGNER = "Compiled without external signing support (required for external signing)"
 
-export const LISTWALLETS = contract({
+export const LISTWALLETS = walletContract({
   name: "listwallets",
   coins: "any",
   right: "names",
-  group: "Wallet",
   summary: "Lists the loaded wallets.",
   params: {},
   results: [{ schema: Schema.Array(Result.string("A wallet; empty for the default one")) }],
   examples: [[]]
 })
 
-export const LISTWALLETDIR = contract({
+export const LISTWALLETDIR = walletContract({
   name: "listwalletdir",
   coins: "any",
-  group: "Wallet",
   summary: "Lists the wallet files, loaded or not.",
   params: {},
   results: [{
@@ -58,11 +56,10 @@ export const LISTWALLETDIR = contract({
   examples: [[]]
 })
 
-export const CREATEWALLET = contract({
+export const CREATEWALLET = walletContract({
   name: "createwallet",
   coins: "any",
   writes: true,
-  group: "Wallet",
   summary: "Creates a wallet in a new file and loads it.",
   params: {
     wallet_name: freeText(string("Name of the wallet.")),
@@ -88,11 +85,10 @@ export const CREATEWALLET = contract({
   ]
 })
 
-export const LOADWALLET = contract({
+export const LOADWALLET = walletContract({
   name: "loadwallet",
   coins: "any",
   writes: true,
-  group: "Wallet",
   summary: "Loads a wallet from its file.",
   params: { filename: freeText(string("Name of the wallet.")), load_on_startup: LOAD_ON_STARTUP },
   results: [{ schema: NAMED_WALLET }],
@@ -100,11 +96,10 @@ export const LOADWALLET = contract({
   errors: ["-35 Wallet \"<name>\" is already loaded.", `-18 ${pathGiven("<name>", "load")} ${FILE_MISSING}`]
 })
 
-export const UNLOADWALLET = contract({
+export const UNLOADWALLET = walletContract({
   name: "unloadwallet",
   coins: "any",
   writes: true,
-  group: "Wallet",
   summary: "Unloads a wallet. Its file stays.",
   params: {
     wallet_name: freeText(optional(string("Name of the wallet."), "the wallet of the path")),
@@ -120,11 +115,10 @@ export const UNLOADWALLET = contract({
   ]
 })
 
-export const RESTOREWALLET = contract({
+export const RESTOREWALLET = walletContract({
   name: "restorewallet",
   coins: "any",
   writes: true,
-  group: "Wallet",
   summary: "Creates a wallet from a copy of backupwallet and loads it.",
   params: {
     wallet_name: freeText(string("Name of the new wallet.")),
@@ -141,9 +135,8 @@ export const RESTOREWALLET = contract({
   ]
 })
 
-export const BACKUPWALLET = contract({
+export const BACKUPWALLET = walletContract({
   name: "backupwallet",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Copies the wallet file. The copy has all keys; you need a new one only after an import.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { utilContract, walletContract } from "../../method/contract.ts"
 import { boolean, freeText, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { NO_SIGNER } from "./walletFile.ts"
@@ -9,9 +9,8 @@ export const NO_OLD_WALLETS = "Error: This wallet is already a descriptor wallet
 
 export const NO_SIGNER_OF_ADDRESS = "There is no ScriptPubKeyManager for this address"
 
-export const SETWALLETFLAG = contract({
+export const SETWALLETFLAG = walletContract({
   name: "setwalletflag",
-  group: "Wallet",
   coins: "any",
   writes: true,
   summary: "Changes a flag of the wallet. With avoid_reuse, payments leave out coins of addresses that the wallet " +
@@ -34,11 +33,10 @@ export const SETWALLETFLAG = contract({
   ]
 })
 
-export const MIGRATEWALLET = contract({
+export const MIGRATEWALLET = walletContract({
   name: "migratewallet",
   coins: "any",
   writes: true,
-  group: "Wallet",
   summary: "Always fails: svcd has no legacy wallets to convert to descriptors.",
   params: {
     wallet_name: freeText(optional(string("Name of the wallet."), "the wallet of the path")),
@@ -49,9 +47,8 @@ export const MIGRATEWALLET = contract({
   errors: [`-4 ${NO_OLD_WALLETS}`]
 })
 
-export const WALLETDISPLAYADDRESS = contract({
+export const WALLETDISPLAYADDRESS = walletContract({
   name: "walletdisplayaddress",
-  group: "Wallet",
   coins: "any",
   summary: "Always fails: svcd has no external signers that could show an address.",
   params: { address: string("The address.") },
@@ -60,10 +57,9 @@ export const WALLETDISPLAYADDRESS = contract({
   errors: ["-5 Invalid address", `-1 ${NO_SIGNER_OF_ADDRESS}`]
 })
 
-export const ENUMERATESIGNERS = contract({
+export const ENUMERATESIGNERS = utilContract({
   name: "enumeratesigners",
   coins: "any",
-  group: "Util",
   summary: "Always fails: svcd has no external signers.",
   params: {},
   results: [{ schema: Result.nothing("never") }],
@@ -71,9 +67,8 @@ export const ENUMERATESIGNERS = contract({
   errors: [`-1 ${NO_SIGNER}`]
 })
 
-export const GETWALLETINFO = contract({
+export const GETWALLETINFO = walletContract({
   name: "getwalletinfo",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns the properties and the state of the wallet.",

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { contract } from "../../method/contract.ts"
+import { walletContract } from "../../method/contract.ts"
 import { boolean, freeText, hash, int32, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { EXAMPLE_TXID } from "../examples.ts"
@@ -10,9 +10,8 @@ const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 export const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
 
-export const ABANDONTRANSACTION = contract({
+export const ABANDONTRANSACTION = walletContract({
   name: "abandontransaction",
-  group: "Wallet",
   coins: "any",
   right: "spend",
   writes: true,
@@ -24,9 +23,8 @@ export const ABANDONTRANSACTION = contract({
   errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`]
 })
 
-export const GETTRANSACTION = contract({
+export const GETTRANSACTION = walletContract({
   name: "gettransaction",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Returns a transaction of the wallet: its effect on the balance, its state, and its outputs as payments.",
@@ -40,9 +38,8 @@ export const GETTRANSACTION = contract({
   errors: [`-5 ${UNKNOWN_TRANSACTION}`]
 })
 
-export const LISTTRANSACTIONS = contract({
+export const LISTTRANSACTIONS = walletContract({
   name: "listtransactions",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the latest payments from and to the wallet, the oldest of them first. One transaction may " +
@@ -62,9 +59,8 @@ export const LISTTRANSACTIONS = contract({
   ]
 })
 
-export const LISTSINCEBLOCK = contract({
+export const LISTSINCEBLOCK = walletContract({
   name: "listsinceblock",
-  group: "Wallet",
   coins: "any",
   right: "names",
   summary: "Lists the payments in blocks after a given block and the unconfirmed ones; without a block, all " +

@@ -74,8 +74,3 @@ export const sipHashHalves = (key: SipKey, data: Bytes): readonly [number, numbe
   }
   return [(v0l ^ v1l ^ v2l ^ v3l) >>> 0, (v0h ^ v1h ^ v2h ^ v3h) >>> 0]
 }
-
-export const sipHash = (key: SipKey, data: Bytes): bigint => {
-  const [low, high] = sipHashHalves(key, data)
-  return (BigInt(high) << 32n) | BigInt(low)
-}

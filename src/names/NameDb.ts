@@ -4,9 +4,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Repeats } from "../base/Repeats.ts"
 import { withLoneSpan } from "../base/spans.ts"
 import type { Cursor, Follower } from "../chain/write/Follower.ts"
@@ -304,14 +301,3 @@ const make = (
 
 export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
   Layer.scoped(NameDb, withLoneSpan("svcd.names.open")(make(options)))
-
-/** For tests: a database in a temporary folder, removed with the layer. */
-export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-names-"))),
-      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-    ),
-    (folder) => layer({ filename: join(folder, "names.db"), pageSize: 4096 })
-  )
-)

@@ -119,10 +119,3 @@ export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly 
   }
   return { hrp, version, program }
 }
-
-export const decodeSegwit = (text: string): Segwit | undefined => {
-  const decoded = decodeBech32(text)
-  if (decoded === undefined) return undefined
-  const segwit = segwitOf(decoded)
-  return "error" in segwit ? undefined : segwit
-}

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import * as Names from "../../src/names/NameDb.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { applyAll, blockAt } from "../names/blocks.ts"
-import { temporaryDirectory } from "../support/chain.ts"
+import { temporaryDirectory, temporaryNames } from "../support/chainLayer.ts"
 import { startNode, until } from "../support/daemon.ts"
 import { ownFixture } from "../support/fixtures.ts"
 
@@ -23,7 +23,7 @@ describe("names.db", () => {
       assert.deepStrictEqual([(yield* trail)[0], (yield* trail).at(-1)], [600, 350])
       yield* db.follower.rewind({ height: 10, hash: blocks[10]?.hash ?? assert.fail() })
       assert.deepStrictEqual(yield* trail, [10])
-    }).pipe(Effect.provide(Layer.provide(Names.layerTemporary, DataHealth.layer))))
+    }).pipe(Effect.provide(Layer.provide(temporaryNames, DataHealth.layer))))
 
   it.scopedLive(
     "one unknown block ahead of the chain goes back by that block, and denies no name meanwhile",

@@ -10,6 +10,7 @@ import { hash256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { temporaryNames } from "../support/chainLayer.ts"
 import { eventually } from "../support/eventually.ts"
 
 /** Blocks as a follower of the chain receives them. Only their changes of names are real. */
@@ -107,7 +108,7 @@ export const withDb = <A, E, R>(
 
 /** Works with an empty database. */
 export const withNewDb = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) =>
-  Effect.provide(Effect.flatMap(NameDb.NameDb, use), Layer.provide(NameDb.layerTemporary, DataHealth.layer))
+  Effect.provide(Effect.flatMap(NameDb.NameDb, use), Layer.provide(temporaryNames, DataHealth.layer))
 
 export const applyAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>>) =>
   Effect.forEach(all, (blocks) => db.follower.apply(blocks), { discard: true })

@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { decodeBech32, decodeSegwit, encodeBech32, encodeSegwit, isProgramLength } from "../../src/protocol/bech32.ts"
+import { decodeBech32, encodeBech32, encodeSegwit, isProgramLength, segwitOf } from "../../src/protocol/bech32.ts"
 import { fromHex, toHex } from "../../src/protocol/bytes.ts"
+
+const decodeSegwit = (text: string) => {
+  const decoded = decodeBech32(text)
+  const segwit = decoded === undefined ? undefined : segwitOf(decoded)
+  return segwit === undefined || "error" in segwit ? undefined : segwit
+}
 
 const hex = (text: string): Uint8Array => fromHex(text) ?? assert.fail(`not hexadecimal: ${text}`)
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
@@ -13,6 +14,11 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** A database of names in a temporary directory. */
+export const temporaryNames = Layer.unwrapScoped(
+  Effect.map(temporaryDirectory, (folder) => NameDb.layer({ filename: join(folder, "names.db"), pageSize: 4096 }))
 )
 
 /** A chain on real files in `directory`, without worker threads. Its log is dropped, if no `logging` is given. */

@@ -22,7 +22,7 @@ import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
 import { makeHeader } from "../../src/protocol/header.ts"
 import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
-import { chainLayer, temporaryDirectory } from "./chainLayer.ts"
+import { chainLayer, temporaryDirectory, temporaryNames } from "./chainLayer.ts"
 import { lightLayer, type LightService } from "./lightNode.ts"
 import { noPeers } from "./peers.ts"
 import { ANYONE, BLOCK_VERSION, makeCoinbase } from "./regtest.ts"
@@ -58,7 +58,7 @@ const wholeNode = (directory: string, params: ConsensusParams): Effect.Effect<Fe
       Layer.provideMerge(Layer.merge(NameEvents.layer, LiveEvents.layerNoMempool), wholeAnswers).pipe(
         (layers) => Layer.provideMerge(ExpiringNames.layerNothing, layers),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
-        Layer.provideMerge(NameDb.layerTemporary),
+        Layer.provideMerge(temporaryNames),
         Layer.provideMerge(chainLayer(directory, params))
       )
     )

@@ -1,5 +1,5 @@
 import { equal } from "../bytes.ts"
-import { mapSteps, runSteps, type Steps } from "../steps.ts"
+import { mapSteps, type Steps } from "../steps.ts"
 import { makeTransaction, outpointKey, outpointText } from "../transaction.ts"
 import { INPUT, OUTPUT } from "./fields.ts"
 import { both, EMPTY_INPUT, NO_RECORDS, type Psbt, type PsbtInput, type Records } from "./Psbt.ts"
@@ -30,9 +30,6 @@ export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): St
   for (const other of others) combined = yield* mergePsbts(combined, other)
   return combined
 }
-
-export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined =>
-  runSteps(combinePsbtsSteps(first, others))
 
 /** An input for another transaction. Its signatures are removed: they are not valid there. */
 const unsigned = (input: PsbtInput): PsbtInput => ({
@@ -100,8 +97,3 @@ export function* joinPsbtsSteps(
     }
   }
 }
-
-export const joinPsbts = (
-  psbts: ReadonlyArray<Psbt>,
-  shuffle: Shuffle
-): { readonly psbt: Psbt } | { readonly error: string } => runSteps(joinPsbtsSteps(psbts, shuffle))

@@ -11,6 +11,7 @@ import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { chainLayer, coinState, temporaryDirectory, type TestChain, testChain, withChain } from "../../support/chain.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { temporaryNames } from "../../support/chainLayer.ts"
 import { eventually } from "../../support/eventually.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
@@ -190,7 +191,7 @@ describe("a snapshot", () => {
           yield* chain.control.register(names.follower)
           assert.deepStrictEqual(yield* recordsOf({ chain, names }), other.names.filter(isAlive(BASE)))
         }),
-        Layer.provideMerge(NameDb.layerTemporary, chainLayer(directory))
+        Layer.provideMerge(temporaryNames, chainLayer(directory))
       )
     }), 60_000)
 })

@@ -18,7 +18,7 @@ import { FiberTime } from "./FiberTime.ts"
 import { Handshake, type Introduction } from "./Handshake.ts"
 import { Intake } from "./Intake.ts"
 import { KeepAlive, Pongs } from "./KeepAlive.ts"
-import { OpenPeer, type PeerLink } from "./OpenPeer.ts"
+import { type OpenPeer, openPeer, type PeerLink } from "./OpenPeer.ts"
 import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
 import type { Pace } from "./Pace.ts"
 import { PeerMemory } from "./PeerMemory.ts"
@@ -304,7 +304,7 @@ export class PeerConnection implements PeerLink {
 
   private begin(hello: Hello, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
-      const peer = new OpenPeer(this, hello)
+      const peer = openPeer(this, hello)
       const keepAlive = new KeepAlive(this.times.peer.now(), peer.answersPings, this.silentFrom)
       this.open = { peer, keepAlive }
       yield* opened(peer)

@@ -82,9 +82,31 @@ export interface CommandRow {
   readonly options: OptionTable
 }
 
-export const CLI_COMMANDS = {
+interface GivenRow extends Partial<Omit<CommandRow, "group">> {
+  readonly description: string
+}
+
+type OptionsOf<R extends GivenRow> = R extends { readonly options: infer O } ? O : unknown
+
+type RowsOf<T extends Readonly<Record<string, GivenRow>>> = {
+  readonly [C in keyof T]: Omit<CommandRow, "options"> & { readonly options: typeof SHARED & OptionsOf<T[C]> }
+}
+
+/** Commands of a group. They take no words unless a row says so. */
+const commandsOf = <const T extends Readonly<Record<string, GivenRow>>>(group: CommandGroup, rows: T): RowsOf<T> =>
+  // Built row by row from the same rows, which the type of Object.fromEntries cannot express.
+  Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [name, {
+      words: "",
+      takes: [0, 0],
+      ...row,
+      group,
+      options: { ...SHARED, ...row.options }
+    }])
+  ) as RowsOf<T>
+
+const NAME_COMMANDS = commandsOf("Commands for names", {
   name: {
-    group: "Commands for names",
     words: "NAME",
     takes: [1, 1],
     description: "show a name: owner, value, what it resolves to, expiry, renewal and history",
@@ -92,12 +114,10 @@ export const CLI_COMMANDS = {
       "NAME is a name such as d/example, or a domain such as example.bit. A domain in another script, such as zürich.bit, is " +
       "translated. 0x and hexadecimal digits are exactly those bytes.",
     options: {
-      ...SHARED,
       last: textOption({ placeholder: "NUMBER", description: "number of history entries to show (default: 10)" })
     }
   },
   register: {
-    group: "Commands for names",
     words: "NAME [VALUE]",
     takes: [1, 2],
     description: "register a name: show the value and the cost, ask, and start",
@@ -106,7 +126,6 @@ export const CLI_COMMANDS = {
       "value may be repeated. For a host below a domain, such as www.example.bit, they set this host alone. With -yes, a doubtful " +
       "NAME is refused.",
     options: {
-      ...SHARED,
       ...SPENDING,
       ...FORCE,
       ...VALUE,
@@ -119,7 +138,6 @@ export const CLI_COMMANDS = {
     }
   },
   update: {
-    group: "Commands for names",
     words: "NAME [VALUE]",
     takes: [1, 2],
     description: "change the value of a name: show the change, ask, and send",
@@ -128,7 +146,6 @@ export const CLI_COMMANDS = {
       "and -tls the certificates of one port. Flags for items may be repeated. For a host below a domain, such as " +
       "www.example.bit, they change this host alone.",
     options: {
-      ...SHARED,
       ...SPENDING,
       ...FORCE,
       ...VALUE,
@@ -139,14 +156,12 @@ export const CLI_COMMANDS = {
     }
   },
   renew: {
-    group: "Commands for names",
     words: "[NAME…]",
     takes: [0, 5_000],
     description: "renew names: show the cost, ask, and send",
     details: "Give names, -all, or -within TIME. The exit status is 1 if you give names and none of " +
       "them is renewed. With -all and -within it is 0 if nothing is due, or only names whose renewal is turned off.",
     options: {
-      ...SHARED,
       ...SPENDING,
       all: switchOption("all names of the wallet"),
       within: textOption({
@@ -156,36 +171,30 @@ export const CLI_COMMANDS = {
     }
   },
   transfer: {
-    group: "Commands for names",
     words: "NAME ADDRESS",
     takes: [2, 2],
     description: "give a name to another owner: show it, ask, and send",
-    options: { ...SHARED, ...SPENDING }
+    options: { ...SPENDING }
   },
   autorenew: {
-    group: "Commands for names",
     words: "NAME|-all on|off",
     takes: [1, 2],
     description: "let the wallet renew a name, or all its names, before they expire",
     details: "A name that is off stays off with \"renew -all\", until \"autorenew -all\" sets all names again.",
-    options: { ...SHARED, all: switchOption("all names of the wallet, also future ones") }
+    options: { all: switchOption("all names of the wallet, also future ones") }
   },
   cancel: {
-    group: "Commands for names",
     words: "NAME",
     takes: [1, 1],
     description: "cancel a registration, or a renewal that waits",
-    details: "Transactions that were sent stay valid.",
-    options: SHARED
+    details: "Transactions that were sent stay valid."
   },
   names: {
-    group: "Commands for names",
     words: "[PREFIX]",
     takes: [0, 1],
     description: "list the names of the wallet, the first to expire first",
     details: "With a prefix, list only names that begin with it. foo and foo.bit also find d/foo.",
     options: {
-      ...SHARED,
       all: switchOption("include names that expired or were given away, and old failed registrations"),
       expiring: textOption({
         placeholder: "BLOCKS",
@@ -194,27 +203,19 @@ export const CLI_COMMANDS = {
     }
   },
   dismiss: {
-    group: "Commands for names",
     words: "[NAME]",
     takes: [0, 1],
     description: "end the warnings about a name in danger that you know of",
     details: "A later danger to the name warns again. \"svcd-cli status\" and \"svcd-cli names\" show the warnings.",
-    options: { ...SHARED, all: switchOption("of all names in danger") }
+    options: { all: switchOption("of all names in danger") }
   },
   registrations: {
-    group: "Commands for names",
-    words: "",
-    takes: [0, 0],
     description: "list the registrations of the wallet and their progress",
-    options: { ...SHARED, all: switchOption("include completed registrations, and old failed ones") }
+    options: { all: switchOption("include completed registrations, and old failed ones") }
   },
   expiring: {
-    group: "Commands for names",
-    words: "",
-    takes: [0, 0],
     description: "list names that expire soon: names of the wallets and watched names, or others",
     options: {
-      ...SHARED,
       all: switchOption("names of all owners"),
       owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
       blocks: textOption({
@@ -225,13 +226,11 @@ export const CLI_COMMANDS = {
     }
   },
   find: {
-    group: "Commands for names",
     words: "[TEXT]",
     takes: [0, 1],
     description: "find names of all owners by text, an item of the value, or owner",
     details: "TEXT can be owner:ADDRESS, ip:192.0.2.1 or another key, as in the search of the status page.",
     options: {
-      ...SHARED,
       key: textOption({ placeholder: "KEY", description: "an item of the value: ip, ip6, ns, email, nostr or tor" }),
       value: textOption({ placeholder: "VALUE", description: "value of that item" }),
       owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
@@ -241,23 +240,19 @@ export const CLI_COMMANDS = {
     }
   },
   dig: {
-    group: "Commands for names",
     words: "HOST [TYPE]",
     takes: [1, 2],
     description: "show the DNS records of a host below .bit, and the names that they are from",
     details:
       "HOST is a host such as www.example.bit, or a name such as d/example. TYPE is A by default; ANY shows all records. Asks the node " +
-      "itself and needs no DNS. The exit status is 1 if there is no such host or record.",
-    options: SHARED
+      "itself and needs no DNS. The exit status is 1 if there is no such host or record."
   },
   proof: {
-    group: "Commands for names",
     words: "NAME",
     takes: [1, 1],
     description: "print a proof of a name's value, which anyone can verify without a chain",
     details: "\"svcd-cli verify-proof\" and browsers verify it. The exit status is 1 if the name does not exist.",
     options: {
-      ...SHARED,
       headers: textOption({
         placeholder: "NUMBER",
         description: "headers of the next blocks to add, 0 to 24 (default: 6)"
@@ -267,7 +262,6 @@ export const CLI_COMMANDS = {
     }
   },
   zone: {
-    group: "Commands for names",
     words: "[NAME]",
     takes: [0, 1],
     description: "print the DNS records of a name, or of all names, as a zone file",
@@ -275,7 +269,6 @@ export const CLI_COMMANDS = {
       "Without NAME, it prints the zone bit with SOA and NS records, in the order of name_scan; blocks that arrive meanwhile may change " +
       "the names that follow. The serial is the height at the start. With -json, each record is a line of JSON.",
     options: {
-      ...SHARED,
       ns: textsOption({
         placeholder: "HOST",
         description: "name server of the zone, the primary first; may be repeated (default: this.x--nmc.bit)"
@@ -284,7 +277,6 @@ export const CLI_COMMANDS = {
     }
   },
   watch: {
-    group: "Commands for names",
     words: "[PREFIX]",
     takes: [0, 1],
     description: "print a line for each change of a name as it happens, until interrupted",
@@ -292,7 +284,6 @@ export const CLI_COMMANDS = {
       "With a prefix, only of names that begin with it. When interrupted, it prints how to continue. An update of your own name " +
       "to a new address of your wallet is not a transfer.",
     options: {
-      ...SHARED,
       from: textOption({
         placeholder: "CURSOR",
         description: "start after this cursor; 0 for all past changes"
@@ -304,41 +295,37 @@ export const CLI_COMMANDS = {
           "and synced; undone is always included"
       })
     }
-  },
+  }
+})
+
+const COIN_COMMANDS = commandsOf("Commands for coins", {
   receive: {
-    group: "Commands for coins",
     words: "[LABEL]",
     takes: [0, 1],
-    description: "create a receiving address; on a terminal with a QR code",
-    options: SHARED
+    description: "create a receiving address; on a terminal with a QR code"
   },
   pay: {
-    group: "Commands for coins",
     words: "ADDRESS AMOUNT",
     takes: [2, 2],
     description: "send coins: show amount, fee and address, ask, and send",
     details: "AMOUNT is in NMC. The word send is an RPC method with other parameters.",
     options: {
-      ...SHARED,
       ...SPENDING,
       comment: textOption({ placeholder: "TEXT", description: "private note in the wallet" })
     }
   },
   tx: {
-    group: "Commands for coins",
     words: "TXID",
     takes: [1, 1],
-    description: "show a transaction of the wallet: confirmations, payments and fee",
-    options: SHARED
-  },
+    description: "show a transaction of the wallet: confirmations, payments and fee"
+  }
+})
+
+const WALLET_COMMANDS = commandsOf("Commands for the wallet", {
   unlock: {
-    group: "Commands for the wallet",
-    words: "",
-    takes: [0, 0],
     description: "unlock the wallet for some time, or for renewals of names only",
     details: "Asks for the passphrase, without echo. Commands that sign ask for it and need no unlock first.",
     options: {
-      ...SHARED,
       renewals: switchOption("sign renewals of names only, so that a locked wallet loses no name"),
       for: textOption({
         placeholder: "TIME",
@@ -347,69 +334,49 @@ export const CLI_COMMANDS = {
     }
   },
   lock: {
-    group: "Commands for the wallet",
-    words: "",
-    takes: [0, 0],
-    description: "lock the wallet, for renewals too",
-    options: SHARED
+    description: "lock the wallet, for renewals too"
   },
   encrypt: {
-    group: "Commands for the wallet",
-    words: "",
-    takes: [0, 0],
     description: "encrypt the wallet with a passphrase, or replace its passphrase",
     details: "Asks for the new passphrase twice, without echo.",
-    options: { ...SHARED, change: switchOption("replace the passphrase of an encrypted wallet") }
+    options: { change: switchOption("replace the passphrase of an encrypted wallet") }
   },
   backup: {
-    group: "Commands for the wallet",
     words: "FILE",
     takes: [1, 1],
     description: "copy the wallet to a file on the machine of the daemon",
-    details: "It replaces no file. FILE may be a directory that exists. The daemon's user must be able to write there.",
-    options: SHARED
+    details: "It replaces no file. FILE may be a directory that exists. The daemon's user must be able to write there."
   },
   seed: {
-    group: "Commands for the wallet",
     words: "check [-]",
     takes: [1, 2],
     description: "verify your seed phrase: ask for three of its words",
     details:
       "Read the words from your paper; they are not echoed. With -, it reads the whole phrase from standard input. A word is never " +
-      "an argument, because other users could see it. The exit status is 1 if a word is wrong.",
-    options: SHARED
-  },
+      "an argument, because other users could see it. The exit status is 1 if a word is wrong."
+  }
+})
+
+const NODE_COMMANDS = commandsOf("Commands for the node", {
   status: {
-    group: "Commands for the node",
-    words: "",
-    takes: [0, 0],
     description: "show the state of the node: sync, peers, mempool, wallet (also -getinfo)",
     options: {
-      ...SHARED,
       wait: switchOption("wait until all names are known, with a progress bar on a terminal"),
       watch: switchOption("keep running: redraw on a terminal, otherwise print a line for each change")
     }
   },
   desk: {
-    group: "Commands for the node",
-    words: "",
-    takes: [0, 0],
     description: "print a link that opens the desk, the pages for your names and coins, in a browser",
     details: "The link works once, within ten minutes. With -rpcwallet, the desk opens with that wallet.",
     options: {
-      ...SHARED,
       open: switchOption("open the link in the browser"),
       url: textOption({ placeholder: "URL", description: "address of the proxy in front of the desk" })
     }
   },
   doctor: {
-    group: "Commands for the node",
-    words: "",
-    takes: [0, 0],
     description: "diagnose problems and suggest remedies; works without a daemon too",
     details: "The exit status is 1 if a check fails.",
     options: {
-      ...SHARED,
       resolver: textOption({
         placeholder: "ADDRESS",
         description: "check too whether this DNS resolver finds and validates .bit; tls://ADDRESS#NAME over TLS"
@@ -417,43 +384,34 @@ export const CLI_COMMANDS = {
     }
   },
   peers: {
-    group: "Commands for the node",
-    words: "",
-    takes: [0, 0],
-    description: "list the connected peers",
-    options: SHARED
+    description: "list the connected peers"
   },
   webhooks: {
-    group: "Commands for the node",
     words: "[test ID]",
     takes: [0, 2],
-    description: "list the webhooks that receive name events, or test one",
-    options: SHARED
+    description: "list the webhooks that receive name events, or test one"
   },
   dnskey: {
-    group: "Commands for the node",
     words: "[list|show|roll]",
     takes: [0, 1],
     description: "list the DNSSEC keys of the zone bit, show what resolvers need to trust them, or replace the key",
-    details: "roll begins a rollover as in RFC 5011: the new key signs after 30 days.",
-    options: SHARED
-  },
+    details: "roll begins a rollover as in RFC 5011: the new key signs after 30 days."
+  }
+})
+
+const LOCAL_COMMANDS = commandsOf("Commands without a daemon", {
   lint: {
-    group: "Commands without a daemon",
     words: "NAME VALUE",
     takes: [0, 2],
     description: "check a name and a value before you pay for them",
-    details: "VALUE - reads standard input, in UTF-8. The exit status is 1 for an error.",
-    options: SHARED
+    details: "VALUE - reads standard input, in UTF-8. The exit status is 1 for an error."
   },
   "verify-proof": {
-    group: "Commands without a daemon",
     words: "FILE",
     takes: [1, 1],
     description: "verify the proof of a name, signatures included",
     details: "FILE - reads standard input. The exit status is 1 if the proof is not valid.",
     options: {
-      ...SHARED,
       confirmations: textOption({
         placeholder: "NUMBER",
         description: "blocks with work that the proof must have at least (default: 1)"
@@ -461,14 +419,20 @@ export const CLI_COMMANDS = {
     }
   },
   rpcauth: {
-    group: "Commands without a daemon",
     words: "USER [PASSWORD]",
     takes: [0, 2],
     description: "create an RPC user: print a line for svcd.conf, and a password",
-    details: "Without PASSWORD, it generates one and prints it; - reads it from standard input.",
-    options: SHARED
+    details: "Without PASSWORD, it generates one and prints it; - reads it from standard input."
   }
-} as const satisfies Readonly<Record<string, CommandRow>>
+})
+
+export const CLI_COMMANDS = {
+  ...NAME_COMMANDS,
+  ...COIN_COMMANDS,
+  ...WALLET_COMMANDS,
+  ...NODE_COMMANDS,
+  ...LOCAL_COMMANDS
+}
 
 export type CommandName = keyof typeof CLI_COMMANDS
 

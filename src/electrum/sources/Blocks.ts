@@ -6,7 +6,7 @@ import { binaryString, type Bytes, displayHash, equal } from "../../protocol/byt
 import { merkleBranch } from "../../protocol/merkle.ts"
 import { badRequest, type ElectrumError } from "../protocol/ElectrumError.ts"
 import { withCommas } from "../protocol/pythonText.ts"
-import { outOfRange } from "./Headers.ts"
+import { notStored, outOfRange } from "./Headers.ts"
 
 /** Places of transactions in the blocks of the best chain. */
 export interface Blocks {
@@ -72,7 +72,8 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
       const hash = hashAt(height)
       return hash === undefined
         ? outOfRange(height)
-        : Effect.mapError(chain.block(hash), (failure) => badRequest(`db error: ${failure.message}`))
+        : Effect.mapError(chain.block(hash), (failure) =>
+          failure._tag === "BlockUnavailable" ? notStored(height) : badRequest(`db error: ${failure.message}`))
     })
 
   return {

@@ -47,7 +47,7 @@ const AROUND = 200
 
 export const outOfRange = (height: number): ElectrumError => badRequest(`height ${withCommas(height)} out of range`)
 
-const notStored = (height: number): ElectrumError =>
+export const notStored = (height: number): ElectrumError =>
   badRequest(`the block at height ${withCommas(height)} is not stored on this server; ask another one`)
 
 export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "tree">): HeaderSource => {

@@ -50,11 +50,15 @@ const blocksOf = ({ chain: { tree }, proofs }: LightNode): Blocks => ({
     })
 })
 
+const NOTHING_KEPT = "the node does not keep what histories need; start it with -nameproofs"
+
 const historiesIn = (light: LightNode, answers: Pick<typeof NameAnswers.Service, "complete">): Histories =>
   historiesOf(
     (key) =>
       Effect.zip(answers.complete, light.proofs.ofScript(hashOfKey(key), LONGEST_HISTORY + 1)).pipe(
-        Effect.mapError(({ _tag }) => _tag === "NamesIncomplete" ? syncing() : internalError()),
+        Effect.mapError(({ _tag }) =>
+          _tag === "NamesIncomplete" ? syncing(light.proofs.kept ? undefined : NOTHING_KEPT) : internalError()
+        ),
         Effect.flatMap(([complete, found]) => {
           if (!complete) return syncing()
           return found.length > LONGEST_HISTORY ? tooLarge() : Effect.succeed(found.toReversed())

@@ -62,7 +62,9 @@ export const NAME_PROOF_DOCUMENT = Schema.Struct({
       Schema.Struct(LEAF).annotations({ description: "Its first transaction, which contains the height" })
     )
   }).annotations(AS_OF_DESCRIPTION),
-  since: Schema.optional(Result.integer("Height of the registration, if the operations reach it"))
+  since: Schema.optional(
+    Result.integer("Height of the registration: the word of the node, unless the last operation is at this height")
+  )
 })
 
 export const NAME_ABSENCE_DOCUMENT = Schema.Struct({

@@ -42,8 +42,7 @@ await Effect.runPromise(
         coinCacheBytes: 8 * 1024 * 1024,
         verifyThreads: 0,
         check: { blocks: 1, level: 0 }
-      }).pipe(Layer.provideMerge(DataHealth.layer))
-    ),
-    Effect.provide(Logger.remove(Logger.defaultLogger))
+      }).pipe(Layer.provideMerge(DataHealth.layer), Layer.merge(Logger.remove(Logger.defaultLogger)))
+    )
   )
 )

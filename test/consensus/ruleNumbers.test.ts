@@ -22,6 +22,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "rpc/methods/wallet/walletFileMethods.ts": "parts of paths",
   "values/domainItems.ts": "records of DNS",
   "values/formRows.ts": "records of DNS",
+  "values/hosts.ts": "bytes of addresses",
   "values/opaqueData.ts": "names of DNS",
   "mail/relay/trace.ts": "a line of a header",
   "wallet/keys/hd.ts": "depths of keys",

@@ -12,13 +12,14 @@ const config = fileURLToPath(new URL("../tsconfig.json", import.meta.url))
 const windows = process.platform === "win32"
 
 const run = (program, args) => {
-  const { error, status } = spawnSync(program, args, {
+  const { error, signal, status } = spawnSync(program, args, {
     cwd: here,
     shell: windows,
     stdio: ["ignore", "inherit", "inherit"]
   })
   if (error !== undefined) throw error
-  return status
+  if (signal !== null) console.error(`${program} was ended by ${signal}`)
+  return status ?? 1
 }
 
 const read = (...path) => JSON.parse(readFileSync(join(here, ...path), "utf8"))

@@ -150,7 +150,10 @@ const tomlReason = (error: TomlError): string =>
 /** Texts that end, and comments. */
 const WHOLE_TEXTS = /"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#.*/g
 
-const ASSIGNMENT = /^[^=]*=\s*(?![\s"'[{])/
+/** The value of a line without quotes, or the first item of its list. */
+const BARE_VALUE = /^[^=]*=\s*(?:\[\s*(?=[^\s\],]))?(?<bare>[^\s"'[{][^,\]]*|$)/
+
+const WHOLE_NUMBER = /^[+-]?[\d_]+\s*$/
 
 const isToml = (text: string): boolean => Either.isRight(Either.try(() => parse(text)))
 
@@ -161,12 +164,16 @@ const lacksQuote = (text: string, line: number): boolean =>
   /["']/.test(lineOf(text.replace(WHOLE_TEXTS, (whole) => "\n".repeat(whole.split("\n").length - 1)), line))
 
 /** Whether the value of the line has no quotes and needs them, as in the reference node's file: `rpcuser=bob`. */
-const needsQuotes = (line: string): boolean => ASSIGNMENT.test(line) && !isToml(line.replace(ASSIGNMENT, "value = "))
+const needsQuotes = (line: string): boolean => {
+  const bare = BARE_VALUE.exec(line)?.groups?.["bare"]
+  return bare !== undefined && !WHOLE_NUMBER.test(bare) && !isToml(`value = ${bare}`)
+}
 
 const reasonFor = (error: TomlError, text: string): string => {
-  if (lacksQuote(text, error.line)) return "the quote at the end of a string is missing"
-  const hint = needsQuotes(lineOf(text, error.line)) ? "; put strings in quotes, as in rpcuser = \"NAME\"" : ""
-  return tomlReason(error) + hint
+  if (needsQuotes(lineOf(text, error.line))) {
+    return `${tomlReason(error)}; put strings in quotes, as in rpcuser = "NAME"`
+  }
+  return lacksQuote(text, error.line) ? "the quote at the end of a string is missing" : tomlReason(error)
 }
 
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {

@@ -14,7 +14,7 @@ import type { ScriptIndex } from "../../chain/indexes/ScriptIndex.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { RecordCache } from "../../names/RecordCache.ts"
-import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { hashOfKey, type HeaderId, type Height, type ScriptKey, txidKey } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutTxid } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -76,6 +76,9 @@ const SMALL_LAG = 6
 const FEW_BLOCKS = 50
 const LONG_AT_ONCE = 2
 
+/** Blocks that the mempool may be behind the index: its transactions are looked for in these. */
+const RECENT_BLOCKS = 100
+
 const CACHED_SCRIPTS = 20_000
 const CACHED_BYTES = 16 * 1024 * 1024
 
@@ -128,13 +131,14 @@ const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
         }
       })
 
-    return (key: ScriptKey): Effect.Effect<Known, BookFailure> =>
+    const find = (key: ScriptKey): Effect.Effect<Known, BookFailure> =>
       Effect.gen(function*() {
         const at = yield* Effect.flatMap(index.at, placeOf)
         const { above, history } = startOf(key, at)
         const found = yield* index.heights({ hash: hashOfKey(key), above, limit: LONGEST_SCRIPT_HISTORY + 1 })
-        // Only blocks of the branch that ends at `at`.
-        const heights = found.heights.filter((height) => height <= tree.height(at))
+        // Rows of blocks that the index has just left are no longer among them.
+        if (found.at === undefined || !equal(found.at.hash, tree.hash(at))) return yield* find(key)
+        const { heights } = found
         if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
         const longer = heights.length === 0 ? history : new ScriptHistory(history)
         const reading = read(longer, { at, heights })
@@ -143,12 +147,14 @@ const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
         cache.put(key, known)
         return known
       })
+    return find
   })
 
 /** What waits for a script, without what `history` has. */
 const waitingOf = (
   key: ScriptKey,
-  { history, moves, pool }: {
+  { height, history, moves, pool }: {
+    readonly height: Height
     readonly history: ScriptHistory
     readonly moves: ScriptPool
     readonly pool: Pick<typeof Mempool.Service, "get" | "spender">
@@ -159,7 +165,8 @@ const waitingOf = (
     pool.spender(outpointKey(outpoint(txid, vout))) !== undefined
   if (own.size === 0) return { waiting: [], waitingCoins: [], isSpent }
   // A block reaches the index before the mempool.
-  const confirmed = new Set(history.entries.slice(-own.size).map(({ txid }) => txidKey(txid)))
+  const recent = history.entries.findLastIndex((entry) => entry.height <= height - RECENT_BLOCKS) + 1
+  const confirmed = new Set(history.entries.slice(recent).map(({ txid }) => txidKey(txid)))
   const waiting = [...own.values()].flatMap(({ change, entry }) => {
     const { inputs, txid, txidKey: id } = entry.transaction
     const isChild = inputs.some(({ prevout }) => pool.get(txidKey(prevoutTxid(prevout))) !== undefined)
@@ -223,11 +230,10 @@ const open = (index: ScriptIndex) =>
 
     return {
       find: (key) =>
-        Effect.map(histories(key), ({ at, history }) => ({
-          history,
-          height: chain.tree.height(at),
-          ...waitingOf(key, { history, moves, pool })
-        })),
+        Effect.map(histories(key), ({ at, history }) => {
+          const height = chain.tree.height(at)
+          return { history, height, ...waitingOf(key, { height, history, moves, pool }) }
+        }),
       listen: (listener) =>
         Effect.acquireRelease(
           Effect.sync(() => void listeners.add(listener)),

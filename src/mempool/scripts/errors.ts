@@ -9,8 +9,10 @@ export class ScriptsBehind extends Data.TaggedError("ScriptsBehind")<{
   readonly tip: Height
 }> {
   override get message(): string {
-    return `the index of addresses is being built and has block ${grouped(this.height)} of ${grouped(this.tip)}; ` +
-      "try again later"
+    const reached = this.height < 0
+      ? `0 of ${grouped(this.tip)} blocks`
+      : `block ${grouped(this.height)} of ${grouped(this.tip)}`
+    return `the index of addresses is being built and has ${reached}; try again later`
   }
 }
 

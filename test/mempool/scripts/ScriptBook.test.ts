@@ -4,10 +4,11 @@ import { join } from "node:path"
 import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
 import type { TouchedScripts } from "../../../src/chain/indexes/LastTouched.ts"
 import { livingCoins } from "../../../src/chain/indexes/ScriptHistory.ts"
+import type { ScriptIndex } from "../../../src/chain/indexes/ScriptIndex.ts"
 import { isExpired } from "../../../src/consensus/expiry.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
-import { type OpenScriptBook, ScriptBook } from "../../../src/mempool/scripts/ScriptBook.ts"
+import { LONGEST_SCRIPT_HISTORY, type OpenScriptBook, ScriptBook } from "../../../src/mempool/scripts/ScriptBook.ts"
 import * as Book from "../../../src/mempool/scripts/ScriptBook.ts"
 import { scriptKeyOf } from "../../../src/mempool/scripts/ScriptPool.ts"
 import type { Block } from "../../../src/protocol/block.ts"
@@ -46,12 +47,15 @@ interface Served {
   readonly touched: Array<TouchedScripts>
 }
 
+/** The index as its readers see it in a test. */
+type Seen = (index: ScriptIndex, node: TestNode) => ScriptIndex
+
 /** A node with an index, whose book a test asks. */
-const withBook = <A, E>(use: (served: Served) => Effect.Effect<A, E>) =>
+const withBook = <A, E>(use: (served: Served) => Effect.Effect<A, E>, seen: Seen = (index) => index) =>
   withNode((node) =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      const indexes = Layer.provide(
+      const stored = Layer.provide(
         Indexes.layer({
           directory: join(directory),
           pageSize: 4096,
@@ -63,6 +67,11 @@ const withBook = <A, E>(use: (served: Served) => Effect.Effect<A, E>) =>
         }),
         DataHealth.layer
       )
+      const indexes = Layer.map(stored, (context) => {
+        const all = Context.get(context, Indexes.Indexes)
+        const scripts = all.scripts ?? assert.fail("no index")
+        return Context.make(Indexes.Indexes, { ...all, scripts: seen(scripts, node) })
+      })
       const services = Layer.provideMerge(
         Book.layer,
         Layer.mergeAll(indexes, servicesOf(node.chain), Layer.succeed(Mempool, node.pool))
@@ -256,4 +265,76 @@ describe("the book of scripts", () => {
       )
       assert.isAbove(steps, 50)
     }), 120_000)
+
+  it.scopedLive("reads a script again when the index leaves a branch between two of its answers", () =>
+    Effect.gen(function*() {
+      let between: Effect.Effect<void> = Effect.void
+      const seen: Seen = (index) => ({
+        ...index,
+        heights: (wanted) =>
+          Effect.suspend(() => {
+            const work = between
+            between = Effect.void
+            return Effect.zipRight(work, index.heights(wanted))
+          })
+      })
+      yield* withBook((served) =>
+        Effect.gen(function*() {
+          const { book, node: { chain, mineEmpty } } = served
+          yield* mineEmpty(4)
+          const { height } = yield* chain.tip
+          const { hash } = (yield* chain.headerAt(height - 2)) ?? assert.fail("no header")
+          between = Effect.orDie(Effect.zipRight(chain.control.invalidate(hash), mineEmpty(1)))
+          assert.strictEqual((yield* book.find(scriptKeyOf(ADDRESS))).height, height - 2)
+          yield* isSound(served)
+          yield* chain.control.reconsider(hash)
+          assert.strictEqual((yield* chain.tip).height, height)
+          yield* isSound(served)
+        }), seen)
+    }))
+
+  it.scopedLive("refuses a list of heights that the limit cut off", () =>
+    Effect.gen(function*() {
+      let isCut = false
+      const seen: Seen = (index) => ({
+        ...index,
+        heights: (wanted) =>
+          Effect.map(index.heights(wanted), ({ at, heights }) => ({
+            at,
+            heights: isCut ? Array.from({ length: wanted.limit }, (_, i) => i) : heights
+          }))
+      })
+      yield* withBook(({ book }) =>
+        Effect.gen(function*() {
+          const { history } = yield* book.find(scriptKeyOf(ADDRESS))
+          assert.isAbove(history.entries.length, 100)
+          isCut = true
+          const refused = yield* Effect.flip(book.find(scriptKeyOf(scriptAt(1))))
+          assert.deepInclude(refused, { _tag: "HistoryTooLong", most: LONGEST_SCRIPT_HISTORY })
+        }), seen)
+    }))
+
+  it.scopedLive("lists no transaction twice while a block has reached the index and not yet the mempool", () =>
+    withBook(({ book, node }) =>
+      Effect.gen(function*() {
+        const [known, other] = [payment([reward(1)], [1], false), payment([reward(2)], [1], false)]
+        yield* node.take(known)
+        const key = scriptKeyOf(scriptAt(1))
+        assert.lengthOf((yield* book.find(key)).waiting, 1)
+        const found: Array<readonly [number, number]> = []
+        const { hash, height } = yield* node.chain.tip
+        yield* node.chain.control.register({
+          name: "a reader",
+          cursor: Effect.succeed({ hash, height }),
+          rewind: () => Effect.void,
+          apply: () =>
+            Effect.map(Effect.orDie(book.find(key)), ({ history, waiting }) => {
+              assert.isTrue(node.has(known))
+              found.push([history.entries.length, waiting.length])
+            })
+        })
+        yield* node.mine([known, other])
+        assert.deepStrictEqual(found, [[2, 0]])
+      })
+    ))
 })

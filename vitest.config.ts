@@ -21,6 +21,7 @@ const SLOW = [
   "chain/import/importBlocks.test.ts",
   "chain/indexes/Indexes.test.ts",
   "chain/indexes/ScriptIndex.test.ts",
+  "chain/indexes/scriptIndexRuns.test.ts",
   "chain/reorganisation.test.ts",
   "chain/repair/chainDamage.test.ts",
   "chain/repair/verifyChain.test.ts",

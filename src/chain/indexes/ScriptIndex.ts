@@ -24,7 +24,7 @@ export interface HeightsWanted {
   readonly hash: Bytes
   /** Only blocks above this height. */
   readonly above?: Height
-  /** The most heights. */
+  /** The most heights. If there are more, these are any of them. */
   readonly limit: number
 }
 
@@ -178,7 +178,14 @@ export const openScriptIndex = (place: IndexPlace, sizes: PartSizes = SIZES) =>
             Effect.zipRight(tell(() => last.removeAbove(to.height)))
           ),
         bulk: { hold, settle },
-        repair: { ...follower.repair, begin: Effect.zipRight(Effect.sync(() => held.clear()), follower.repair.begin) }
+        repair: {
+          ...follower.repair,
+          begin: Effect.suspend(() => {
+            held.clear()
+            last.clear()
+            return follower.repair.begin
+          })
+        }
       },
       heights: ({ above = -1, hash, limit }) =>
         read((statements) => {

@@ -63,7 +63,9 @@ export const NAME_PROOF_DOCUMENT = Schema.Struct({
     )
   }).annotations(AS_OF_DESCRIPTION),
   since: Schema.optional(
-    Result.integer("Height of the registration: the word of the node, unless the last operation is at this height")
+    Result.integer(
+      "Height of the registration, as claimed by the node; proven only if the last operation is at this height"
+    )
   )
 })
 
@@ -74,7 +76,7 @@ export const NAME_ABSENCE_DOCUMENT = Schema.Struct({
     from: Result.integer("Height of the first block"),
     to: Result.integer("Height of the last block")
   }).annotations({
-    description: "The blocks without an operation on the name. This is the word of the node, not a proof"
+    description: "The blocks without an operation on the name, as claimed by the node; this is not a proof"
   }),
   asOf: Schema.Struct(AS_OF).annotations(AS_OF_DESCRIPTION)
 })

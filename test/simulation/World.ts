@@ -83,8 +83,28 @@ export interface World {
 
 export type Facts = { readonly [key: string]: boolean | number | string | undefined }
 
+/** Kinds of failures besides the properties and `actor NAME`: whether such a run says that nodes are wrong. */
+export const FAILURE_KINDS: Readonly<Record<string, boolean>> = {
+  "DNS answer": true,
+  webhook: true,
+  "events of a block": true,
+  "node ended": true,
+  leak: true,
+  defect: true,
+  rejection: true,
+  exception: true,
+  // These say only that the run was disturbed.
+  escape: false,
+  world: false,
+  deadlock: false,
+  livelock: false,
+  "slow task": false,
+  "process ended": false,
+  "two runs differ": false
+}
+
 export interface WorldFailure {
-  /** The property or guard that failed: stable, for counting failures of one kind. */
+  /** The property or one of `FAILURE_KINDS`: stable, for counting failures of one kind. */
   readonly what: string
   readonly reason: string
   readonly stack?: string | undefined

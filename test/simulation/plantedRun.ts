@@ -8,6 +8,7 @@ import type { WorldNumber } from "./plan.ts"
 import { PLANTED, type PlantedBug } from "./planted.ts"
 import { plant } from "./plantedBuild.ts"
 import { type PlantedRow, withRows } from "./plantedTable.ts"
+import { FAILURE_KINDS } from "./World.ts"
 
 /** Counts the seeds until a property finds each planted bug. */
 
@@ -50,11 +51,7 @@ const PASSED = /^seed (\d+) [0-9a-f]+ /
 /** Failures that find a bug. Any other end says only that the run was disturbed. */
 const FINDINGS = new Set([
   ...PROPERTIES.map(({ name }) => name),
-  "DNS answer",
-  "node ended",
-  "defect",
-  "rejection",
-  "exception"
+  ...Object.keys(FAILURE_KINDS).filter((what) => FAILURE_KINDS[what] === true)
 ])
 
 const isFinding = ({ ended, seed }: Search): boolean =>

@@ -39,16 +39,14 @@ class StreamLink implements OpenLink {
   #isFirst = true
   #hasEnded = false
   #isClosing = false
+  #isGathering = false
 
   constructor(socket: Socket, now: () => number) {
     this.#socket = socket
     this.#now = now
     socket.on("error", () => {})
     this.#outgoing = new Outgoing({
-      write: ({ bytes }, done) =>
-        void socket.write(bytes, (error) => {
-          if (!(error instanceof Error)) done()
-        }),
+      write: ({ bytes }, done) => this.#write(bytes, done),
       emptied: () => {
         if (this.#isClosing) socket.destroySoon()
         else this.ready()
@@ -96,6 +94,21 @@ class StreamLink implements OpenLink {
   readonly unfinishedSince = (): number | undefined => this.#since
 
   readonly ready = (): void => this.#pump()
+
+  /** The rest of a turn goes out with one call of the system: notifications come in hundreds. */
+  #write(bytes: Buffer, done: () => void): void {
+    const socket = this.#socket
+    socket.write(bytes, (error) => {
+      if (!(error instanceof Error)) done()
+    })
+    if (this.#isGathering) return
+    this.#isGathering = true
+    socket.cork()
+    queueMicrotask(() => {
+      this.#isGathering = false
+      socket.uncork()
+    })
+  }
 
   readonly #received = (piece: Buffer): void => {
     if (this.#isFirst) {

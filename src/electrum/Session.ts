@@ -16,15 +16,12 @@ import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { hasMethod, type MethodsByName } from "./methods/all.ts"
 import type { ElectrumCaller } from "./methods/method.ts"
 import { tooLargeAnswer } from "./methods/nameMethods.ts"
-import { scriptNotification } from "./methods/scriptHashMethods.ts"
 import { versionNotFirst, versionSentTwice } from "./methods/serverMethods.ts"
 import { COST, type CostMeter, delayAt, isExcessive } from "./protocol/CostMeter.ts"
 import { CODE, ElectrumError, internalError } from "./protocol/ElectrumError.ts"
 import {
   type ElectrumRequest,
-  encodeNotification,
   errorReply,
-  type Notification,
   notUtf8,
   readElectrum,
   type ReadMessage,
@@ -153,12 +150,9 @@ export class ServedClient implements StatusReader {
     })
   }
 
-  readonly tell = (key: ScriptKey, status: string | null): void => this.notify(scriptNotification(key, status))
-
   readonly drop = (key: ScriptKey): void => void this.#leave(key)
 
-  readonly notify = (notification: Notification): void => {
-    const message = encodeNotification(notification)
+  readonly notify = (message: string): void => {
     if (this.#untold > this.#world.limits.unread) return this.end("unread")
     this.#untold += message.length
     this.#send(message, () => {

@@ -1,9 +1,11 @@
 import { electrumSubscriptions } from "../metrics/electrumMetrics.ts"
 import type { ScriptKey } from "../protocol/keys.ts"
+import { scriptNotification } from "./methods/scriptHashMethods.ts"
 
 /** Who follows a script hash. */
 export interface StatusReader {
-  readonly tell: (key: ScriptKey, status: string | null) => void
+  /** Gets a message for the client. */
+  readonly notify: (message: string) => void
   /** The script hash is followed no more. */
   readonly drop: (key: ScriptKey) => void
 }
@@ -72,10 +74,19 @@ export class Subscriptions {
     for (const key of this.#followed.keys()) this.#due.add(key)
   }
 
-  /** The script hash whose status has to be read next. */
-  get due(): ScriptKey | undefined {
-    for (const key of this.#due) return key
-    return undefined
+  /** Whether a status has to be read. */
+  get isDue(): boolean {
+    return this.#due.size > 0
+  }
+
+  /** The script hashes whose statuses have to be read next. */
+  due(most: number): ReadonlyArray<ScriptKey> {
+    const first: Array<ScriptKey> = []
+    for (const key of this.#due) {
+      if (first.length === most) break
+      first.push(key)
+    }
+    return first
   }
 
   /** Reads the status of a script hash behind those of all others. */
@@ -95,7 +106,8 @@ export class Subscriptions {
     if (known === undefined || (known.status === status && !known.isMixed)) return 0
     known.status = status
     known.isMixed = false
-    for (const reader of [...known.readers]) reader.tell(key, status)
+    const message = scriptNotification(key, status)
+    for (const reader of [...known.readers]) reader.notify(message)
     return known.readers.size
   }
 

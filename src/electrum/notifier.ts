@@ -16,8 +16,9 @@ import { type ScriptKey, scriptKey } from "../protocol/keys.ts"
 import { nameIndexHash } from "../protocol/nameOperation.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { tipAnswer } from "./methods/headerMethods.ts"
-import { scriptStatus } from "./methods/scriptHashMethods.ts"
+import { wholeStatus } from "./methods/scriptHashMethods.ts"
 import { CODE } from "./protocol/ElectrumError.ts"
+import { encodeNotification } from "./protocol/envelope.ts"
 import type { ServedClient } from "./Session.ts"
 import type { HeaderSource } from "./sources/Headers.ts"
 import type { Histories } from "./sources/Histories.ts"
@@ -74,24 +75,36 @@ class Touched {
   }
 }
 
+/** Statuses read at a time. */
+const LOT = 256
+
 /**
- * Tells the statuses that have to be read. One that cannot be read ends the pass: while the node syncs, none can. A
- * history that is too large stays so, and its subscription ends.
+ * Tells the statuses that have to be read, `most` at a time. One that cannot be read ends the pass: while the node
+ * syncs, none can. A history that is too large stays so, and its subscription ends. Returns whether all were told.
  */
 const notifyStatuses = (
-  { histories, subscriptions }: Pick<NotifierParts, "histories" | "subscriptions">
-): Effect.Effect<void> =>
+  { histories, subscriptions }: Pick<NotifierParts, "histories" | "subscriptions">,
+  most: number
+): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     const pause = pauses()
-    for (let key = subscriptions.due; key !== undefined; key = subscriptions.due) {
+    while (subscriptions.isDue) {
+      const keys = subscriptions.due(most)
+      const [first] = keys
       // If the reading fails, the others come first in the next pass.
-      subscriptions.postpone(key)
-      const found = yield* Effect.either(scriptStatus(histories, key))
-      if (Either.isRight(found)) subscriptions.tell(key, found.right.status)
-      else if (found.left.code === CODE.historyTooLong) subscriptions.drop(key)
-      else return
+      if (first !== undefined) subscriptions.postpone(first)
+      const read = yield* Effect.either(histories.several(keys))
+      if (Either.isLeft(read)) return false
+      for (const [at, found] of read.right.entries()) {
+        const key = keys[at]
+        if (key === undefined) break
+        if (Either.isRight(found)) subscriptions.tell(key, wholeStatus(found.right))
+        else if (found.left.code === CODE.historyTooLong) subscriptions.drop(key)
+        else return false
+      }
       yield* pause
     }
+    return true
   })
 
 /** Notifies until the scope closes. */
@@ -108,14 +121,14 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
     }
     let seen = commits.count
     let told = tree.tip()
+    let lot = LOT
 
     const notifyTip = Effect.gen(function*() {
       const tip = tree.tip()
       if ([...sessions].some(({ followsHeaders }) => followsHeaders)) {
         const params = `[${encodeJson(yield* tipAnswer(headers))}]`
-        for (const reader of sessions) {
-          if (reader.followsHeaders) reader.notify({ method: "blockchain.headers.subscribe", params })
-        }
+        const message = encodeNotification({ method: "blockchain.headers.subscribe", params })
+        for (const reader of sessions) if (reader.followsHeaders) reader.notify(message)
       }
       told = tip
     })
@@ -129,14 +142,17 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
       seen = commits.count
       markChanged(touched, subscriptions)
       scriptsTouched.moveTo(subscriptions)
-      yield* notifyStatuses(parts)
+      const most = lot
+      // One that cannot be read must not keep those of its lot from their clients.
+      lot = 1
+      if (yield* notifyStatuses(parts, most)) lot = LOT
       if (told !== before.told || seen !== before.seen) electrumNotifyDuration.observe((monotonic() - started) / 1_000)
     }).pipe(
       Effect.catchAllDefect((defect) => Effect.logError("Electrum clients not notified: internal error", { defect }))
     )
 
     const hasNews = (): boolean =>
-      told !== tree.tip() || commits.count !== seen || !scriptsTouched.isEmpty || subscriptions.due !== undefined
+      told !== tree.tip() || commits.count !== seen || !scriptsTouched.isEmpty || subscriptions.isDue
 
     yield* Effect.forkScoped(withoutSpan(Stream.runForEach(events, () => Queue.offer(wake, undefined))))
     yield* Effect.forkScoped(

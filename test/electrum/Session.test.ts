@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ElectrumMethod } from "../../src/electrum/methods/method.ts"
 import { takes } from "../../src/electrum/methods/method.ts"
+import { scriptNotification } from "../../src/electrum/methods/scriptHashMethods.ts"
 import { ELECTRUM_LIMITS } from "../../src/electrum/protocol/limits.ts"
 import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
 import type { ServedClient } from "../../src/electrum/Session.ts"
@@ -222,14 +223,14 @@ describe("sessions", () => {
     say(session, "server.version")
     const taken: Array<() => void> = []
     untold.taken = taken
-    session?.tell(key(1), null)
-    session?.tell(key(1), null)
+    session?.notify(scriptNotification(key(1), null))
+    session?.notify(scriptNotification(key(1), null))
     assert.deepStrictEqual([untold.sent.length, untold.destroyed], [3, false])
     for (const take of taken.splice(0)) take()
-    session?.tell(key(1), null)
-    session?.tell(key(1), null)
+    session?.notify(scriptNotification(key(1), null))
+    session?.notify(scriptNotification(key(1), null))
     assert.deepStrictEqual([untold.sent.length, untold.destroyed], [5, false])
-    session?.tell(key(1), null)
+    session?.notify(scriptNotification(key(1), null))
     assert.deepStrictEqual([untold.sent.length, untold.destroyed], [5, true])
   })
 
@@ -243,7 +244,7 @@ describe("sessions", () => {
     link.taken = taken
     say(session, "large")
     assert.isAtLeast(world.held, idle + 4_000_000)
-    session?.tell(key(1), null)
+    session?.notify(scriptNotification(key(1), null))
     assert.deepStrictEqual([link.sent.length, link.destroyed], [3, false])
     for (const take of taken.splice(0)) take()
     assert.strictEqual(world.held, idle)

@@ -45,6 +45,7 @@ const proving = (operations: number, work: () => void = () => {}) => {
     },
     histories: {
       all: () => syncing(),
+      several: () => syncing(),
       confirmed: () => Effect.succeed(Array.from({ length: operations }, (_, at) => ({ txid, height: at + 1 }))),
       unconfirmed: () => Effect.succeed([]),
       unspent: () => Effect.succeed([]),

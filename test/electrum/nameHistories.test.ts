@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { regtestParams } from "../../src/consensus/params.ts"
+import type { FoundHistory } from "../../src/electrum/sources/Histories.ts"
 import { makeNameHistories } from "../../src/electrum/sources/nameHistories.ts"
 import { type HeaderId, scriptKey } from "../../src/protocol/keys.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
@@ -55,6 +56,41 @@ describe("the history of a name", () => {
         assert.deepStrictEqual(yield* heights, [1, 3])
         yield* db.follower.rewind(blockAt(2))
         assert.deepStrictEqual(yield* heights, [1])
+      })
+    ))
+
+  it.effect("is the same read with others, some at a time", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const state = { complete: true }
+        const histories = makeNameHistories({
+          names: db,
+          commits: yield* db.commits,
+          answers: { complete: Effect.sync(() => state.complete), fromWindow: () => false },
+          chain: { params: regtestParams, tree: noTree }
+        })
+        const names = Array.from({ length: 300 }, (_, at) => text(`d/${at}`))
+        const keys = [...names.map((each) => scriptKey(nameIndexHash(each))), scriptKey(new Uint8Array(32))]
+        const all = Effect.gen(function*() {
+          const found: Array<FoundHistory> = []
+          while (found.length < keys.length) {
+            const some = yield* histories.several(keys.slice(found.length))
+            assert.isNotEmpty(some)
+            found.push(...some)
+          }
+          return found
+        })
+        yield* db.follower.apply([blockAt(0), blockAt(1, names.map((each) => ({ name: each })))])
+        yield* all
+        // Some are in memory now, and some of these are old.
+        yield* db.follower.apply([blockAt(2, names.slice(100, 200).map((each) => ({ name: each })))])
+        const found = yield* all
+        assert.deepStrictEqual(found, yield* Effect.forEach(keys, (each) => Effect.either(histories.all(each))))
+        const lengths = found.map((each) => Either.isRight(each) ? each.right.confirmed.length : undefined)
+        assert.deepStrictEqual([lengths[0], lengths[100], lengths[299], lengths[300]], [1, 2, 1, 0])
+        assert.deepStrictEqual(yield* histories.several([]), [])
+        state.complete = false
+        assert.strictEqual((yield* Effect.flip(histories.several(keys))).code, 2)
       })
     ))
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream, TestClock } from "effect"
+import { Effect, Either, Stream, TestClock } from "effect"
 import { runNotifier } from "../../src/electrum/notifier.ts"
 import { CODE, ElectrumError, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
 import { type HistoryEntry, statusOf } from "../../src/electrum/protocol/status.ts"
-import type { Histories } from "../../src/electrum/sources/Histories.ts"
+import type { FoundHistory, Histories } from "../../src/electrum/sources/Histories.ts"
 import { Subscriptions } from "../../src/electrum/Subscriptions.ts"
 import { electrumNotifyDuration } from "../../src/metrics/electrumMetrics.ts"
 import { type HeaderId, nameKey, type ScriptKey, scriptKey } from "../../src/protocol/keys.ts"
@@ -20,7 +20,7 @@ const readerOf = (subscriptions: Subscriptions) => {
   const told: Array<string | null> = []
   const reader = {
     told,
-    tell: (_: ScriptKey, status: string | null): void => void told.push(status),
+    notify: (message: string): void => void told.push(JSON.parse(message).params[1]),
     drop: (key: ScriptKey): void => subscriptions.remove(key, reader)
   }
   return reader
@@ -35,15 +35,29 @@ const notified = Effect.gen(function*() {
     tip: 0,
     count: 0,
     reads: [] as Array<ScriptKey>,
+    lots: [] as Array<number>,
     confirmed: (_: ScriptKey): Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError> => Effect.succeed([entry(1)])
   }
   const subscriptions = new Subscriptions()
+  const all: Histories["all"] = (key) =>
+    Effect.suspend(() => {
+      state.reads.push(key)
+      return Effect.map(state.confirmed(key), (confirmed) => ({ confirmed, unconfirmed: [] }))
+    })
   const histories: Histories = {
-    all: (key) =>
-      Effect.suspend(() => {
-        state.reads.push(key)
-        return Effect.map(state.confirmed(key), (confirmed) => ({ confirmed, unconfirmed: [] }))
-      }),
+    all,
+    several: (keys) => {
+      state.lots.push(keys.length)
+      return Effect.forEach(
+        keys,
+        (key) =>
+          Effect.flatMap(
+            Effect.either(all(key)),
+            (found): Effect.Effect<FoundHistory, ElectrumError> =>
+              Either.isLeft(found) && found.left.code !== CODE.historyTooLong ? found.left : Effect.succeed(found)
+          )
+      )
+    },
     confirmed: state.confirmed,
     unconfirmed: () => Effect.succeed([]),
     unspent: () => Effect.succeed([]),
@@ -93,19 +107,19 @@ describe("followed statuses", () => {
     const [a, b] = [readerOf(subscriptions), readerOf(subscriptions)]
     subscriptions.add(key, a)
     subscriptions.answered(key, "old")
-    assert.isUndefined(subscriptions.due)
+    assert.isFalse(subscriptions.isDue)
     subscriptions.add(key, b)
     // Of a block that a reorganisation drops at once.
     subscriptions.answered(key, "new")
-    assert.strictEqual(subscriptions.due, key)
+    assert.deepStrictEqual(subscriptions.due(2), [key])
     assert.strictEqual(subscriptions.tell(key, "old"), 2)
     assert.deepStrictEqual([a.told, b.told], [["old"], ["old"]])
-    assert.isUndefined(subscriptions.due)
+    assert.isFalse(subscriptions.isDue)
     assert.strictEqual(subscriptions.tell(key, "old"), 0)
     subscriptions.changed(key)
     subscriptions.remove(key, a)
     subscriptions.remove(key, b)
-    assert.isUndefined(subscriptions.due)
+    assert.isFalse(subscriptions.isDue)
   })
 })
 
@@ -146,6 +160,27 @@ describe("the notifier", () => {
       yield* eventually("all are told", Effect.sync(() => reader.told.length === 3))
     }))
 
+  it.scoped("reads statuses together, and one by one after a failure", () =>
+    Effect.gen(function*() {
+      const { pass, state, subscriptions } = yield* notified
+      const reader = follow(subscriptions, KEYS)
+      const told = (count: number) =>
+        eventually(`${count} are told`, Effect.zipRight(pass, Effect.sync(() => reader.told.length === count)))
+      state.count++
+      yield* told(3)
+      const failing = [KEYS[1]]
+      state.confirmed = (key) => failing.includes(key) ? syncing() : Effect.succeed([entry(2)])
+      state.count++
+      yield* told(5)
+      failing.pop()
+      yield* told(6)
+      state.confirmed = () => Effect.succeed([entry(3)])
+      state.count++
+      yield* told(9)
+      assert.deepStrictEqual([state.lots[0], state.lots[1], state.lots.at(-1)], [3, 3, 3])
+      assert.isTrue(state.lots.slice(2, -1).every((count) => count === 1))
+    }))
+
   it.scoped("ends a subscription whose history became too large", () =>
     Effect.gen(function*() {
       const { pass, readsSeen, state, subscriptions } = yield* notified
@@ -159,7 +194,7 @@ describe("the notifier", () => {
       yield* readsSeen(3)
       yield* eventually("the others are told", Effect.sync(() => reader.told.length === 2))
       assert.deepStrictEqual(KEYS.map((key) => subscriptions.has(key)), [false, true, true])
-      assert.isUndefined(subscriptions.due)
+      assert.isFalse(subscriptions.isDue)
     }))
 
   it.scoped("lives on after a defect, and tells the others", () =>

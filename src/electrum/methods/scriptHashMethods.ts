@@ -3,11 +3,11 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { ElectrumError } from "../protocol/ElectrumError.ts"
-import type { Notification } from "../protocol/envelope.ts"
+import { encodeNotification } from "../protocol/envelope.ts"
 import { scriptHash } from "../protocol/parameters.ts"
 import { type HistoryEntry, shownKey, statusOf } from "../protocol/status.ts"
 import { VERSION_1_4_2 } from "../protocol/versions.ts"
-import type { Histories, PoolEntryOfScript } from "../sources/Histories.ts"
+import type { PoolEntryOfScript, WholeHistory } from "../sources/Histories.ts"
 import type { ElectrumCaller, ElectrumMethod, Sources } from "./method.ts"
 import { takes } from "./method.ts"
 
@@ -22,15 +22,8 @@ const poolCost = (entries: number): number => 0.25 + entries / 50
 /** About the text that a status hashes, for each transaction. */
 const STATUS_TEXT = 72
 
-/** The status of a script hash, and of how many transactions it is. */
-export const scriptStatus = (
-  histories: Pick<Histories, "all">,
-  key: ScriptKey
-): Effect.Effect<{ readonly status: string | null; readonly entries: number }, ElectrumError> =>
-  Effect.map(histories.all(key), ({ confirmed, unconfirmed }) => ({
-    status: statusOf([...confirmed, ...unconfirmed]),
-    entries: confirmed.length + unconfirmed.length
-  }))
+export const wholeStatus = ({ confirmed, unconfirmed }: WholeHistory): string | null =>
+  statusOf(unconfirmed.length === 0 ? confirmed : [...confirmed, ...unconfirmed])
 
 type KeyCall = (key: ScriptKey, caller: ElectrumCaller) => Effect.Effect<JsonValue, ElectrumError>
 
@@ -75,10 +68,9 @@ export const electrumScriptHashes = ({ histories }: Sources): ReadonlyArray<Elec
     Effect.gen(function*() {
       // Followed first: a change while the status is read would go unnoticed.
       const isNew = yield* follow(key)
-      const { entries, status } = yield* Effect.tapError(
-        scriptStatus(histories, key),
-        () => Effect.sync(() => isNew && leave(key))
-      )
+      const history = yield* Effect.tapError(histories.all(key), () => Effect.sync(() => isNew && leave(key)))
+      const entries = history.confirmed.length + history.unconfirmed.length
+      const status = wholeStatus(history)
       charge(historyCost(entries) + 0.1 + entries * STATUS_TEXT * 0.00002)
       answered(key, status)
       return status
@@ -93,7 +85,6 @@ export const electrumScriptHashes = ({ histories }: Sources): ReadonlyArray<Elec
   }
 ]
 
-export const scriptNotification = (key: ScriptKey, status: string | null): Notification => ({
-  method: "blockchain.scripthash.subscribe",
-  params: JSON.stringify([shownKey(key), status])
-})
+/** The message about another status. */
+export const scriptNotification = (key: ScriptKey, status: string | null): string =>
+  encodeNotification({ method: "blockchain.scripthash.subscribe", params: JSON.stringify([shownKey(key), status]) })

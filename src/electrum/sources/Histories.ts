@@ -1,4 +1,5 @@
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import type { ElectrumError } from "../protocol/ElectrumError.ts"
@@ -33,6 +34,9 @@ export interface WholeHistory {
   readonly unconfirmed: ReadonlyArray<PoolEntryOfScript>
 }
 
+/** What `all` says of one of several. */
+export type FoundHistory = Either.Either<WholeHistory, ElectrumError>
+
 /**
  * What the node knows of a script hash. Fails with `syncing` while something may be missing, and with "history too
  * large" above `LONGEST_HISTORY`.
@@ -40,11 +44,17 @@ export interface WholeHistory {
 export interface Histories {
   /** At one moment, so that no transaction is twice in it. */
   readonly all: (key: ScriptKey) => Effect.Effect<WholeHistory, ElectrumError>
+  /** `all` of the first of some, in their order: as many as a slice of work has time for, at least one. */
+  readonly several: (keys: ReadonlyArray<ScriptKey>) => Effect.Effect<ReadonlyArray<FoundHistory>, ElectrumError>
   readonly confirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
   readonly unconfirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<PoolEntryOfScript>, ElectrumError>
   readonly unspent: (key: ScriptKey) => Effect.Effect<ReadonlyArray<UnspentOutput>, ElectrumError>
   readonly balance: (key: ScriptKey) => Effect.Effect<ScriptBalance, ElectrumError>
 }
+
+/** `several` where each history is read on its own. */
+export const oneAtATime = (all: Histories["all"]): Histories["several"] => (keys) =>
+  Effect.forEach(keys.slice(0, 1), (key) => Effect.either(all(key)))
 
 /** Transactions. */
 export const LONGEST_HISTORY = 20_000

@@ -1,13 +1,17 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { monotonic } from "../../base/clock.ts"
+import { SLICE_MS } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { CommitSignal } from "../../names/CommitSignal.ts"
-import type { NameDb } from "../../names/NameDb.ts"
+import type { LiveReads, NameDb } from "../../names/NameDb.ts"
 import type { ScriptOperation } from "../../names/ScriptReads.ts"
 import { hashOfKey, type ScriptKey } from "../../protocol/keys.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { CODE, ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
-import { type Histories, LONGEST_HISTORY } from "./Histories.ts"
+import { type Histories, LONGEST_HISTORY, oneAtATime, type WholeHistory } from "./Histories.ts"
 import { KeptHistories } from "./KeptHistories.ts"
 
 /** The histories of names, from names.db. */
@@ -27,12 +31,15 @@ export const tooLarge = (): ElectrumError =>
 /** The operations on the name of a script hash, oldest first; none for any other hash. */
 export type OperationsOf = (key: ScriptKey) => Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError>
 
+const wholeOf = (confirmed: ReadonlyArray<ScriptOperation>): WholeHistory => ({ confirmed, unconfirmed: [] })
+
 /** Histories in which each transaction is an operation. */
 export const historiesOf = (
   operations: OperationsOf,
   chain: Pick<typeof Chain.Service, "params" | "tree">
 ): Histories => ({
-  all: (key) => Effect.map(operations(key), (confirmed) => ({ confirmed, unconfirmed: [] })),
+  all: (key) => Effect.map(operations(key), wholeOf),
+  several: oneAtATime((key) => Effect.map(operations(key), wholeOf)),
   confirmed: operations,
   // As in ElectrumX, clients hear of an operation when it is in a block.
   unconfirmed: () => Effect.succeed([]),
@@ -50,28 +57,52 @@ export const historiesOf = (
 export const makeNameHistories = ({ answers, chain, commits, names }: NameHistoryParts): Histories => {
   const kept = new KeptHistories(commits)
 
-  /** All operations on the name of a script hash; none for any other hash. */
-  const operations = (key: ScriptKey): Effect.Effect<ReadonlyArray<ScriptOperation>, ElectrumError> => {
-    const read = names.readLog((_, { scripts }) => {
-      const name = scripts.find(hashOfKey(key))
-      if (name === undefined) return scripts.isComplete() ? [] : undefined
-      const found = scripts.operations(name, LONGEST_HISTORY + 1)
-      kept.put(key, found)
-      return found
-    })
-    const known = Effect.suspend(() => {
-      const found = kept.get(key)
-      return found === undefined ? read : Effect.succeed(found)
-    })
-    return Effect.matchEffect(Effect.zip(answers.complete, known), {
-      onFailure: () => internalError(),
-      onSuccess: ([complete, found]) => {
-        // While a window answers, names.db is not at the tip.
-        if (!complete || answers.fromWindow() || found === undefined) return syncing()
-        return found.length > LONGEST_HISTORY ? tooLarge() : Effect.succeed(found)
-      }
-    })
+  /** `undefined` for a hash that may be that of a name without one. */
+  const readNow = ({ scripts }: LiveReads, key: ScriptKey): ReadonlyArray<ScriptOperation> | undefined => {
+    const name = scripts.find(hashOfKey(key))
+    if (name === undefined) return scripts.isComplete() ? [] : undefined
+    const found = scripts.operations(name, LONGEST_HISTORY + 1)
+    kept.put(key, found)
+    return found
   }
 
-  return historiesOf(operations, chain)
+  /** What is read counts if names are complete. While a window answers, names.db is not at the tip. */
+  const whenComplete = <A>(read: Effect.Effect<A, StorageFailure>): Effect.Effect<A, ElectrumError> =>
+    Effect.matchEffect(Effect.zip(answers.complete, read), {
+      onFailure: () => internalError(),
+      onSuccess: ([complete, found]) => complete && !answers.fromWindow() ? Effect.succeed(found) : syncing()
+    })
+
+  const judged = (
+    found: ReadonlyArray<ScriptOperation> | undefined
+  ): Either.Either<ReadonlyArray<ScriptOperation>, ElectrumError> => {
+    if (found === undefined) return Either.left(syncing())
+    return found.length > LONGEST_HISTORY ? Either.left(tooLarge()) : Either.right(found)
+  }
+
+  const operations: OperationsOf = (key) =>
+    Effect.flatMap(
+      whenComplete(Effect.suspend(() => {
+        const found = kept.get(key)
+        return found === undefined ? names.readLog((_, reads) => readNow(reads, key)) : Effect.succeed(found)
+      })),
+      judged
+    )
+
+  return {
+    ...historiesOf(operations, chain),
+    several: (keys) =>
+      Effect.map(
+        whenComplete(names.readLog((_, reads) => {
+          const end = monotonic() + SLICE_MS
+          const found: Array<ReadonlyArray<ScriptOperation> | undefined> = []
+          for (const key of keys) {
+            found.push(kept.get(key) ?? readNow(reads, key))
+            if (monotonic() >= end) break
+          }
+          return found
+        })),
+        (found) => found.map((each) => Either.map(judged(each), wholeOf))
+      )
+  }
 }

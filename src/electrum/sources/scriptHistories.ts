@@ -1,10 +1,19 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { pauses } from "../../base/turns.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { livingCoins } from "../../chain/indexes/ScriptHistory.ts"
 import type { BookFailure, OpenScriptBook, ScriptFound, WaitingEntry } from "../../mempool/scripts/ScriptBook.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import { badRequest, type ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
-import type { Histories, PoolEntryOfScript, ScriptBalance, UnspentOutput } from "./Histories.ts"
+import type {
+  FoundHistory,
+  Histories,
+  PoolEntryOfScript,
+  ScriptBalance,
+  UnspentOutput,
+  WholeHistory
+} from "./Histories.ts"
 import { tooLarge } from "./nameHistories.ts"
 
 /** The histories of all scripts: of names from names.db, of others from blocks and the mempool. */
@@ -52,12 +61,32 @@ export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHi
 
   const coinsOf = ({ height, history }: ScriptFound) => livingCoins(history, height, params)
 
+  const wholeOf = ({ history, waiting }: ScriptFound): WholeHistory => ({
+    confirmed: history.entries,
+    unconfirmed: waiting.map(pooled)
+  })
+
+  /** With the histories of the keys that name nothing. */
+  const completed = (keys: ReadonlyArray<ScriptKey>, named: ReadonlyArray<FoundHistory>) =>
+    Effect.gen(function*() {
+      const all: Array<FoundHistory> = []
+      const pause = pauses()
+      for (const [at, found] of named.entries()) {
+        const key = keys[at]
+        const isName = Either.isLeft(found) || found.right.confirmed.length > 0
+        all.push(
+          isName || key === undefined ? found : yield* Effect.either(
+            Effect.map(Effect.mapError(book.find(key), errorOf), wholeOf)
+          )
+        )
+        yield* pause
+      }
+      return all
+    })
+
   return {
-    all: (key) =>
-      either(key, names.all(key), ({ history, waiting }) => ({
-        confirmed: history.entries,
-        unconfirmed: waiting.map(pooled)
-      })),
+    all: (key) => either(key, names.all(key), wholeOf),
+    several: (keys) => Effect.flatMap(names.several(keys), (named) => completed(keys, named)),
     confirmed: (key) => either(key, names.confirmed(key), ({ history }) => history.entries),
     unconfirmed: (key) => either(key, names.unconfirmed(key), ({ waiting }) => waiting.map(pooled)),
     unspent: (key) =>

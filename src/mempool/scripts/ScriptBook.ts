@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { pauses } from "../../base/turns.ts"
+import { attempt } from "../../chain/attempt.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
@@ -191,12 +192,22 @@ const open = (index: ScriptIndex) =>
     const listeners = new Set<(touched: TouchedScripts) => void>()
 
     /** The coins that a transaction spends, from the chain or the mempool. */
-    const spentBy = ({ transaction }: PoolEntry): Effect.Effect<ReadonlyArray<Coin>> =>
-      Effect.map(coins.tipState, (tip) =>
-        transaction.inputs.flatMap(({ prevout }) => {
-          const key = outpointKey(prevout)
-          return pool.coin(key) ?? tip.coin(key) ?? []
-        }))
+    const spentBy = ({ transaction }: PoolEntry): Effect.Effect<ReadonlyArray<Coin>, StorageFailure> =>
+      Effect.flatMap(coins.tipState, (tip) =>
+        attempt(() =>
+          transaction.inputs.flatMap(({ prevout }) => {
+            const key = outpointKey(prevout)
+            return pool.coin(key) ?? tip.coin(key) ?? []
+          })
+        ))
+
+    /** Adds a waiting transaction and returns the scripts that it touches. */
+    const add = (entry: PoolEntry): Effect.Effect<ReadonlyArray<ScriptKey>> =>
+      Effect.matchEffect(spentBy(entry), {
+        onFailure: ({ message }) =>
+          Effect.as(Effect.logError("histories of scripts lack a waiting transaction", { reason: message }), []),
+        onSuccess: (spent) => Effect.sync(() => moves.add(entry, spent))
+      })
 
     /** Transactions that spend its outputs. In a block, they have no waiting parent less. */
     const childrenOf = ({ transaction: { outputs, txid } }: PoolEntry): ReadonlyArray<PoolEntry> =>
@@ -209,7 +220,7 @@ const open = (index: ScriptIndex) =>
     const hear = (event: MempoolEvent): Effect.Effect<void> => {
       const { entry } = event
       if (event._tag === "Added") {
-        return Effect.map(spentBy(entry), (spent) => tell(new Set(moves.add(entry, spent))))
+        return Effect.map(add(entry), (touched) => tell(new Set(touched)))
       }
       return Effect.sync(() => {
         const children = childrenOf(entry).flatMap(({ transaction }) => moves.touchedBy(transaction.txidKey))
@@ -218,14 +229,10 @@ const open = (index: ScriptIndex) =>
     }
 
     yield* pool.listen(hear)
-    const early = [...pool.entries()]
-    const added = Effect.forEach(
-      early,
-      (entry) => Effect.map(spentBy(entry), (spent) => void moves.add(entry, spent)),
-      { discard: true }
-    )
+    // Those of now: others may have left while this waited for the tip.
+    const addAll = Effect.suspend(() => Effect.forEach([...pool.entries()], add, { discard: true }))
     // A chain that cannot be stored ends the node.
-    if (early.length > 0) yield* Effect.catchAll(coins.atTip(() => added), () => Effect.interrupt)
+    if (pool.info().size > 0) yield* Effect.catchAll(coins.atTip(() => addAll), () => Effect.interrupt)
     yield* index.listen(tell)
 
     return {

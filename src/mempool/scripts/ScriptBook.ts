@@ -70,7 +70,7 @@ export class ScriptBook extends Context.Tag("svcd/ScriptBook")<ScriptBook, {
   readonly book: OpenScriptBook | undefined
 }>() {}
 
-/** Blocks that the index may be behind the chain, while followers are told of new ones. */
+/** Blocks that index and mempool may be behind an import. */
 const SMALL_LAG = 6
 
 /** A history of more blocks than this waits for its place among few. */
@@ -90,24 +90,31 @@ interface Known {
   readonly history: ScriptHistory
 }
 
-type ChainReads = Pick<typeof Chain.Service, "block" | "tree">
+type ChainReads = Pick<typeof Chain.Service, "block" | "toldTip" | "tree">
 
 /** Reads histories from the blocks that the index names, and keeps the last ones. */
-const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
+const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads) =>
   Effect.map(Effect.makeSemaphore(LONG_AT_ONCE), (long) => {
     const cache = new RecordCache<Known, ScriptKey>(CACHED_SCRIPTS, {
       bytes: CACHED_BYTES,
       sizeOf: ({ history }) => history.bytes
     })
 
-    /** The last block of the index as a header. */
-    const placeOf = (at: Cursor | undefined): Effect.Effect<HeaderId, ScriptsBehind> => {
-      const tip = tree.height(tree.tip())
+    const isAt = (cursor: Cursor | undefined, id: HeaderId): boolean =>
+      cursor !== undefined && equal(cursor.hash, tree.hash(id))
+
+    /**
+     * The last block of the index. Waits while followers are told of blocks: the index knows them before the mempool. An
+     * index without a block that the mempool knows lacks what that block took out of the mempool.
+     */
+    const place: Effect.Effect<HeaderId, ScriptsBehind | StorageFailure> = Effect.gen(function*() {
+      const told = tree.find((yield* toldTip).hash)
+      const at = yield* index.at
       const id = at === undefined ? NO_HEADER : tree.find(at.hash)
-      return id === NO_HEADER || tree.height(id) < tip - SMALL_LAG
-        ? new ScriptsBehind({ height: at?.height ?? -1, tip })
-        : Effect.succeed(id)
-    }
+      const tip = tree.height(tree.tip())
+      const isBehind = id === NO_HEADER || tree.forkPoint(id, told) !== told || tree.height(id) < tip - SMALL_LAG
+      return isBehind ? yield* new ScriptsBehind({ height: at?.height ?? -1, tip }) : id
+    })
 
     /** What is known of a script up to a block of the branch that ends at `at`. */
     const startOf = (key: ScriptKey, at: HeaderId): { readonly history: ScriptHistory; readonly above: Height } => {
@@ -134,11 +141,11 @@ const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
 
     const find = (key: ScriptKey): Effect.Effect<Known, BookFailure> =>
       Effect.gen(function*() {
-        const at = yield* Effect.flatMap(index.at, placeOf)
+        const at = yield* place
         const { above, history } = startOf(key, at)
         const found = yield* index.heights({ hash: hashOfKey(key), above, limit: LONGEST_SCRIPT_HISTORY + 1 })
         // Rows of blocks that the index has just left are no longer among them.
-        if (found.at === undefined || !equal(found.at.hash, tree.hash(at))) return yield* find(key)
+        if (!isAt(found.at, at)) return yield* find(key)
         const { heights } = found
         if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
         const longer = heights.length === 0 ? history : new ScriptHistory(history)
@@ -146,7 +153,8 @@ const makeHistories = (index: ScriptIndex, { block, tree }: ChainReads) =>
         yield* heights.length > FEW_BLOCKS ? long.withPermits(1)(reading) : reading
         const known = { at, history: longer }
         cache.put(key, known)
-        return known
+        // A block that came meanwhile took its transactions out of the mempool.
+        return heights.length === 0 || isAt(yield* index.at, at) ? known : yield* find(key)
       })
     return find
   })

@@ -1,14 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, FastCheck, Layer } from "effect"
+import { Context, Effect, FastCheck, Fiber, Layer } from "effect"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
 import type { TouchedScripts } from "../../../src/chain/indexes/LastTouched.ts"
 import { livingCoins } from "../../../src/chain/indexes/ScriptHistory.ts"
 import type { ScriptIndex } from "../../../src/chain/indexes/ScriptIndex.ts"
+import type { Cursor } from "../../../src/chain/write/Follower.ts"
 import { isExpired } from "../../../src/consensus/expiry.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
-import { LONGEST_SCRIPT_HISTORY, type OpenScriptBook, ScriptBook } from "../../../src/mempool/scripts/ScriptBook.ts"
+import {
+  type BookFailure,
+  LONGEST_SCRIPT_HISTORY,
+  type OpenScriptBook,
+  ScriptBook,
+  type ScriptFound
+} from "../../../src/mempool/scripts/ScriptBook.ts"
 import * as Book from "../../../src/mempool/scripts/ScriptBook.ts"
 import { scriptKeyOf } from "../../../src/mempool/scripts/ScriptPool.ts"
 import type { Block } from "../../../src/protocol/block.ts"
@@ -314,27 +322,70 @@ describe("the book of scripts", () => {
         }), seen)
     }))
 
-  it.scopedLive("lists no transaction twice while a block has reached the index and not yet the mempool", () =>
+  it.scopedLive("waits while a block has reached the index and not yet the mempool", () =>
     withBook(({ book, node }) =>
       Effect.gen(function*() {
         const [known, other] = [payment([reward(1)], [1], false), payment([reward(2)], [1], false)]
         yield* node.take(known)
         const key = scriptKeyOf(scriptAt(1))
         assert.lengthOf((yield* book.find(key)).waiting, 1)
-        const found: Array<readonly [number, number]> = []
+        const asked: Array<Fiber.Fiber<ScriptFound, BookFailure>> = []
         const { hash, height } = yield* node.chain.tip
         yield* node.chain.control.register({
           name: "a reader",
           cursor: Effect.succeed({ hash, height }),
           rewind: () => Effect.void,
           apply: () =>
-            Effect.map(Effect.orDie(book.find(key)), ({ history, waiting }) => {
+            Effect.gen(function*() {
               assert.isTrue(node.has(known))
-              found.push([history.entries.length, waiting.length])
+              asked.push(yield* Effect.forkDaemon(book.find(key)))
+              yield* Effect.repeatN(turnOfEventLoop, 20)
             })
         })
         yield* node.mine([known, other])
-        assert.deepStrictEqual(found, [[2, 0]])
+        const [found] = yield* Effect.forEach(asked, Fiber.join)
+        assert.deepStrictEqual([found?.height, found?.history.entries.length, found?.waiting], [height + 1, 2, []])
       })
     ))
+
+  it.scopedLive("has no answer while the index waits before a block that the mempool knows", () =>
+    Effect.gen(function*() {
+      let stays: Cursor | undefined
+      const seen: Seen = (index) => ({ ...index, at: Effect.suspend(() => stays ? Effect.succeed(stays) : index.at) })
+      yield* withBook(({ book, node }) =>
+        Effect.gen(function*() {
+          const key = scriptKeyOf(scriptAt(1))
+          const mined = payment([reward(1)], [1], false)
+          yield* node.take(mined)
+          stays = yield* node.chain.tip
+          yield* node.mine([mined])
+          assert.deepInclude(yield* Effect.flip(book.find(key)), { _tag: "ScriptsBehind", height: stays.height })
+        }), seen)
+    }))
+
+  it.scopedLive("reads on when a block comes while it reads others", () =>
+    Effect.gen(function*() {
+      let later: Effect.Effect<unknown> = Effect.void
+      const seen: Seen = (index) => ({
+        ...index,
+        heights: (wanted) =>
+          Effect.tap(index.heights(wanted), () =>
+            Effect.suspend(() => {
+              const work = later
+              later = Effect.void
+              return work
+            }))
+      })
+      yield* withBook(({ book, node }) =>
+        Effect.gen(function*() {
+          const key = scriptKeyOf(scriptAt(1))
+          const [first, second] = [payment([reward(1)], [1], false), payment([reward(2)], [1], false)]
+          yield* node.take(first)
+          yield* node.mine([first])
+          yield* node.take(second)
+          later = node.mine([second])
+          const { history, waiting } = yield* book.find(key)
+          assert.deepStrictEqual([history.entries.length, waiting], [2, []])
+        }), seen)
+    }))
 })

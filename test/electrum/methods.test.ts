@@ -1,13 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { regtestParams } from "../../src/consensus/params.ts"
 import type { ElectrumCaller, ElectrumMethod } from "../../src/electrum/methods/method.ts"
 import { electrumNames } from "../../src/electrum/methods/nameMethods.ts"
+import { electrumScriptHashes } from "../../src/electrum/methods/scriptHashMethods.ts"
 import { electrumTransactions } from "../../src/electrum/methods/transactionMethods.ts"
-import { badRequest, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
+import { badRequest, CODE, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
 import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
 import { NodeRefused } from "../../src/electrum/sources/NodeCalls.ts"
+import { makeScriptHistories, type ScriptHistoryParts } from "../../src/electrum/sources/scriptHistories.ts"
+import { HistoryTooLong, ScriptsBehind } from "../../src/mempool/scripts/errors.ts"
+import type { BookFailure } from "../../src/mempool/scripts/ScriptBook.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import type { Json } from "../../src/rpc/json/json.ts"
+import { StorageUnavailable } from "../../src/storage/errors.ts"
 
 const txid = new Uint8Array(32)
 
@@ -121,5 +127,74 @@ describe("a broadcast", () => {
         assert.strictEqual(rejected.code, 1)
         assert.include(rejected.message, "was rejected by network rules.\n\nwhy")
       }
+    }))
+})
+
+/** What each method about a script hash answers, and how often a subscription was taken back. */
+const askAboutScript = (parts: Pick<ScriptHistoryParts, "book" | "names">) =>
+  Effect.gen(function*() {
+    const state = { left: 0 }
+    const histories = makeScriptHistories({ ...parts, chain: { params: regtestParams } })
+    const methods = electrumScriptHashes({ histories }).filter(({ name }) => !name.endsWith("unsubscribe"))
+    const caller: ElectrumCaller = { ...callerOf(), leave: () => ++state.left > 0 }
+    const answers = yield* Effect.forEach(methods, ({ call, name }) =>
+      Effect.map(Effect.either(call(["00".repeat(32)], caller)), (answer) => ({ name, answer })))
+    return { answers, left: state.left }
+  })
+
+const namesWith = (operations: ScriptHistoryParts["names"]["confirmed"]): ScriptHistoryParts["names"] => ({
+  all: (key) => Effect.map(operations(key), (confirmed) => ({ confirmed, unconfirmed: [] })),
+  confirmed: operations,
+  unconfirmed: () => Effect.succeed([]),
+  unspent: () => Effect.succeed([]),
+  balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
+})
+
+const building = new ScriptsBehind({ height: 412_004, tip: 853_120 })
+
+describe("methods about the script hash of an address", () => {
+  const errors: ReadonlyArray<readonly [BookFailure, { readonly code: number; readonly message: RegExp }]> = [
+    [building, { code: CODE.daemonError, message: /^syncing: .* has block 412,004 of 853,120; try again later$/ }],
+    [
+      new ScriptsBehind({ height: -1, tip: 853_120 }),
+      { code: CODE.daemonError, message: /^syncing: .* has 0 of 853,120 blocks; try again later$/ }
+    ],
+    [new HistoryTooLong({ most: 20_000 }), { code: CODE.historyTooLong, message: /^history too large$/ }],
+    [
+      new StorageUnavailable({ file: "electrum.db", doing: "reading", reason: "EIO" }),
+      { code: CODE.internalError, message: /^internal server error$/ }
+    ]
+  ]
+
+  it.effect.each(errors)(
+    "fail without the index, and answer no empty list: %s",
+    ([failure, { code, message }]) =>
+      Effect.gen(function*() {
+        const book = { find: () => Effect.fail(failure) }
+        const { answers, left } = yield* askAboutScript({ book, names: namesWith(() => Effect.succeed([])) })
+        assert.lengthOf(answers, 5)
+        for (const { answer, name } of answers) {
+          if (answer._tag === "Right") return assert.fail(`${name} answers ${JSON.stringify(answer.right)}`)
+          assert.strictEqual(answer.left.code, code)
+          assert.match(answer.left.message, message)
+        }
+        // The client does not follow it, and may ask again.
+        assert.strictEqual(left, 1)
+      })
+  )
+
+  it.effect("fail while names are not complete, even with a complete index", () =>
+    Effect.gen(function*() {
+      const book = { find: () => Effect.dieMessage("the index is asked") }
+      const { answers } = yield* askAboutScript({ book, names: namesWith(() => syncing()) })
+      for (const { answer } of answers) assert.deepInclude(answer, { _tag: "Left", left: syncing() })
+    }))
+
+  it.effect("answer for names while the index is built", () =>
+    Effect.gen(function*() {
+      const book = { find: () => Effect.fail(building) }
+      const names = namesWith(() => Effect.succeed([{ txid, height: 7 }]))
+      const { answers } = yield* askAboutScript({ book, names })
+      assert.deepStrictEqual(answers.map(({ answer }) => answer._tag), Array.from({ length: 5 }, () => "Right"))
     }))
 })

@@ -141,7 +141,7 @@ describe("wallets", () => {
       assert.strictEqual(told().size, touched.length)
     })))
 
-  it.scopedLive("get an error that says what to do while the index is built", () =>
+  it.scopedLive("get empty histories without the index, and the banner says that it is missing", () =>
     onNode(filled)(Effect.gen(function*() {
       const client = yield* speaking(yield* tcpPort, "1.4.2")
       assert.include(yield* client.ask("server.banner"), "no index of addresses")

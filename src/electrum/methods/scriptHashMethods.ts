@@ -35,7 +35,7 @@ const ofScriptHash = (name: string, call: KeyCall): ElectrumMethod => ({
 })
 
 /** Methods about script hashes. */
-export const electrumScriptHashes = ({ histories }: Sources): ReadonlyArray<ElectrumMethod> => [
+export const electrumScriptHashes = ({ histories }: Pick<Sources, "histories">): ReadonlyArray<ElectrumMethod> => [
   ofScriptHash(
     "get_history",
     (key, { charge }) =>

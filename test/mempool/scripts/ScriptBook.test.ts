@@ -301,6 +301,37 @@ describe("the book of scripts", () => {
         }), seen)
     }))
 
+  it.scopedLive("answers for no script while the index is more than some blocks behind", () =>
+    Effect.gen(function*() {
+      let behind: number | undefined = 0
+      const seen: Seen = (index, { chain }) => {
+        const at = Effect.gen(function*() {
+          if (behind === undefined) return undefined
+          const height = (yield* chain.tip).height - behind
+          return { height, hash: (yield* chain.headerAt(height))?.hash ?? assert.fail("no header") }
+        })
+        return {
+          ...index,
+          at,
+          heights: (wanted) => Effect.zipWith(index.heights(wanted), at, (found, at) => ({ ...found, at }))
+        }
+      }
+      yield* withBook(({ book, node }) =>
+        Effect.gen(function*() {
+          const { height: tip } = yield* node.chain.tip
+          const find = book.find(scriptKeyOf(scriptAt(1)))
+          for (const lag of [0, 6]) {
+            behind = lag
+            assert.deepInclude(yield* find, { height: tip - lag })
+          }
+          for (const lag of [7, undefined]) {
+            behind = lag
+            const height = lag === undefined ? -1 : tip - lag
+            assert.deepInclude(yield* Effect.flip(find), { _tag: "ScriptsBehind", height, tip })
+          }
+        }), seen)
+    }))
+
   it.scopedLive("refuses a list of heights that the limit cut off", () =>
     Effect.gen(function*() {
       let isCut = false

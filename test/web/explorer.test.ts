@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { BlockUnavailable } from "../../src/chain/errors.ts"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
@@ -12,7 +12,7 @@ import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { namesPage } from "../../src/web/explorer/namesPage.ts"
 import { nameView } from "../../src/web/namePage.ts"
-import { eventually } from "../support/eventually.ts"
+import { asleepFor, eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
@@ -307,6 +307,24 @@ layer(methodNode())("on a chain full of names", (it) => {
       const expired = yield* get(handler, `/address/${address}?expired=1`)
       assertFine(expired)
       assert.deepStrictEqual(listed(expired), ["name=)"])
+    }))
+
+  it.effect("histories that take long leave other pages alone, and end with a word", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf({ scripts: { book: { find: () => Effect.never, listen: () => Effect.void } } })
+      const { chain, names } = yield* MethodNode
+      const { address } = yield* names.resolve(text("d/embermapleb831"))
+      const owner = addressOf(chain.params.network, address) ?? assert.fail()
+      const nine = Array.from({ length: 9 }, () => get(handler, `/address/${owner}`))
+      const slow = yield* Effect.fork(Effect.all(nine, { concurrency: "unbounded" }))
+      yield* asleepFor("20 seconds", 8)
+      for (const target of ["/names", "/blocks", "/mempool"]) assertFine(yield* get(handler, target))
+      assert.isTrue(Option.isNone(yield* Fiber.poll(slow)))
+      yield* TestClock.adjust("20 seconds")
+      for (const page of yield* Fiber.join(slow)) {
+        assertFine(page)
+        assert.include(page.body, "The node is busy: it could not read the blocks of the address within 20 seconds")
+      }
     }))
 
   it.effect("a search finds blocks, transactions, addresses and names, and lists what a text can mean", () =>

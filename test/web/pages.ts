@@ -94,6 +94,7 @@ export interface PageNode {
   /** Whether the node has no peers by choice. */
   readonly offline?: boolean
   readonly manager?: typeof PeerManager.Service
+  readonly scripts?: typeof ScriptBook.Service
 }
 
 /** The pages of the node. The overview is rebuilt for each request. */
@@ -109,6 +110,7 @@ export const pagesOf = (
     outlooks = [],
     overviewMs = 0,
     pool: givenPool,
+    scripts: givenScripts,
     syncing = false
   }: PageNode = {}
 ) =>
@@ -131,7 +133,7 @@ export const pagesOf = (
       Effect.provideService(FeeEstimator, givenFees ?? fees),
       Effect.provideService(TxIndex, txIndex),
       Effect.provideService(Indexes, indexes),
-      Effect.provideService(ScriptBook, scripts),
+      Effect.provideService(ScriptBook, givenScripts ?? scripts),
       Effect.provideService(SyncStatus, { ...status, offline: Effect.succeed(offline) }),
       Effect.provideService(PeerManager, manager)
     )

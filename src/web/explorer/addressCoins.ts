@@ -35,6 +35,12 @@ type CoinsShown =
 
 const ROWS = 25
 
+/** Concurrent histories; further ones wait. */
+const HISTORIES = 4
+
+/** Seconds for a history, with its wait. */
+const LONGEST_LOOK = 20
+
 interface CoinRow {
   readonly txid: Bytes
   /** `undefined` in the mempool. */
@@ -69,6 +75,9 @@ const coinsOf = ({ isSpent, waitingCoins }: ScriptFound, coins: ReadonlyArray<Sc
       : NOTHING
   }))
 ]
+
+const TOO_SLOW =
+  `The node is busy: it could not read the blocks of the address within ${LONGEST_LOOK} seconds. Try again later.`
 
 const sign = (amount: number): string => amount > 0 ? "+" : ""
 
@@ -162,12 +171,13 @@ export const makeAddressCoins = Effect.gen(function*() {
   const { book } = yield* ScriptBook
   const { filters } = yield* Indexes
   const { params } = yield* Chain
+  const few = (yield* Effect.makeSemaphore(HISTORIES)).withPermits(1)
 
   const look = (script: Bytes): Effect.Effect<CoinsShown, StorageFailure> => {
     if (book === undefined) return Effect.succeed({ _tag: "Unknown", filters: filters !== undefined })
     const refused = (busy: boolean) => ({ message }: { readonly message: string }) =>
       Effect.succeed<CoinsShown>({ _tag: "Refused", why: capitalized(message), busy })
-    return book.find(scriptKeyOf(script)).pipe(
+    return few(book.find(scriptKeyOf(script))).pipe(
       Effect.map((found): CoinsShown => ({
         _tag: "Found",
         found,
@@ -178,6 +188,11 @@ export const makeAddressCoins = Effect.gen(function*() {
         HistoryTooLong: refused(false),
         BlockNotFound: refused(false),
         BlockUnavailable: refused(false)
+      }),
+      Effect.timeoutTo({
+        duration: `${LONGEST_LOOK} seconds`,
+        onSuccess: (shown) => shown,
+        onTimeout: (): CoinsShown => ({ _tag: "Refused", why: TOO_SLOW, busy: true })
       })
     )
   }

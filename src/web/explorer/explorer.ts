@@ -43,7 +43,8 @@ export const makeExplorer = (options: MempoolPageOptions) =>
         case "Pool":
           return few(pool(wanted))
         case "Address":
-          return few(names.address(wanted))
+          // Its histories, which may take thousands of blocks, wait for each other alone.
+          return names.address(wanted)
         case "Names":
           return few(names.list(wanted))
         case "Blocks":

@@ -309,6 +309,19 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.deepStrictEqual(listed(expired), ["name=)"])
     }))
 
+  it.effect("lists and addresses say while the node is syncing, as what they lack may follow", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf({ syncing: true })
+      const { chain, names } = yield* MethodNode
+      const { address } = yield* names.resolve(text("d/embermapleb831"))
+      const owner = addressOf(chain.params.network, address) ?? assert.fail()
+      for (const target of ["/names", `/address/${owner}`]) {
+        const page = yield* get(handler, target)
+        assertFine(page)
+        assert.include(page.body, "The node is still syncing. This page is as of block", target)
+      }
+    }))
+
   it.effect("histories that take long leave other pages alone, and end with a word", () =>
     Effect.gen(function*() {
       const handler = yield* pagesOf({ scripts: { book: { find: () => Effect.never, listen: () => Effect.void } } })
@@ -512,6 +525,7 @@ layer(methodNode({ indexes: true }))("the pages of addresses with an index of th
       const { body } = yield* get(handler, `/address/${address}`)
       const balance = living.reduce((sum, { value }) => sum + value, 0)
       assert.include(body, `<b>${shortAmount(balance)} NMC</b>`)
+      assert.include(body, `as of block ${blocks.length - 1}`)
       assert.notInclude(body, "scantxoutset")
       assert.include((yield* get(handler, `/address/${address}?page=999`)).body, "No payments on this page.")
       assertFine(yield* get(handler, `/address/${address}?page=0`), 400)

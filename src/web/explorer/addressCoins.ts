@@ -113,7 +113,7 @@ ${
     fact(
       "Balance",
       `${shortAmount(coins.reduce((sum, { value }) => sum + value, 0))} NMC`,
-      quantityOf(coins.length, "coin")
+      `${quantityOf(coins.length, "coin")}, as of block ${grouped(found.height)}`
     )
   }
 ${fact("Payments", grouped(history.entries.length), "in blocks")}

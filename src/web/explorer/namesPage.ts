@@ -13,8 +13,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { type Html, html } from "../html.ts"
 import type { PageBody } from "../layout.ts"
 import { addressLink, nameLink, namesLink } from "../links.ts"
-import { type Moment, momentOf } from "../nameState.ts"
-import { shortExpiry } from "../nameState.ts"
+import { behind, type Moment, momentOf, shortExpiry } from "../nameState.ts"
 import { headingView, moreView, row, tab } from "../parts.ts"
 import { blockView } from "../places.ts"
 import type { NameList, NameOrder, Wanted } from "../routes.ts"
@@ -116,7 +115,7 @@ export const namesPage = (listed: NamesListed): Html => {
   const { list, params, syncing, tipHeight } = listed
   // In the first blocks of the chain, names had another term.
   const term = expirationDepth(syncing ? Number.MAX_SAFE_INTEGER : tipHeight, params)
-  return html`<h1>Names</h1>${choices(list)}<section id="names" class="card" aria-label="Names">${
+  return html`${behind(listed)}<h1>Names</h1>${choices(list)}<section id="names" class="card" aria-label="Names">${
     listed.found === undefined ? LIGHT : found(listed.found, listed, (after) => namesLink({ ...list, after }))
   }</section><p class="muted">A name expires ${
     quantityOf(term, "block")
@@ -136,7 +135,7 @@ const addressNames = ({ address, expired, ...listed }: AddressFound): Html =>
 
 const addressPage = (listed: AddressFound): Html => {
   const { address, coins, script } = listed
-  return html`${headingView("Address", html`<span class="hash long">${address}</span>`)}
+  return html`${behind(listed)}${headingView("Address", html`<span class="hash long">${address}</span>`)}
 ${addressNames(listed)}${coins}
 <section class="card" aria-labelledby="script-title"><h2 id="script-title">Script</h2><dl class="record">
 ${row("Type", html`${scriptKind(script)}`)}

@@ -24,7 +24,10 @@ const MOST_CANDIDATES = 100
 
 type ChainReads = Pick<typeof Chain.Service, "block" | "tree">
 
-/** The height of a transaction by the index of scripts. A single candidate is not looked into, as readers do so. */
+/**
+ * The height of a transaction by the index of scripts. Only a look into the block tells: rows of blocks that left the chain stay
+ * in the index, and others share the beginning of the txid.
+ */
 const heightByScripts = (
   scripts: ScriptIndex,
   { block, tree }: ChainReads,
@@ -32,7 +35,6 @@ const heightByScripts = (
 ): Effect.Effect<number | undefined, StorageFailure> =>
   Effect.gen(function*() {
     const { heights } = yield* scripts.heights({ hash: txid, limit: MOST_CANDIDATES })
-    if (heights.length <= 1) return heights[0]
     for (const height of heights.toReversed()) {
       const id = tree.at(height)
       if (id === NO_HEADER) continue

@@ -4,7 +4,7 @@ import { readersByChain } from "../consensus/readerParams.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { witnessVersion } from "../protocol/script.ts"
-import { inputSpending } from "../protocol/transaction.ts"
+import { decodeTransaction, inputSpending } from "../protocol/transaction.ts"
 import type { NameProof } from "./nameProof.ts"
 import type { ProvenOperation } from "./provenOperation.ts"
 
@@ -69,13 +69,13 @@ export const linksOf = (
   })
 }
 
-/** Whether nobody has to sign for the coin of an owner: of a witness version without rules at the height. */
+/** Whether nobody has to sign for the coin of an owner: of a witness version without rules at the height. Mainnet has none above 0. */
 const isFree = (version: number, { height, network }: NameLink): boolean =>
   version > 1 || (version === 1 && height < readersByChain[network].activation.taproot)
 
 /**
  * Why a signature does not count; `unknown` where the proof cannot show it. A taproot signature covers all coins that the
- * transaction spends, and those other than the name are not in the proof.
+ * transaction spends, and those other than the name are not in the proof. With the name alone, the check is complete.
  */
 export const signatureFault = (
   link: NameLink,
@@ -85,7 +85,8 @@ export const signatureFault = (
   const version = witnessVersion(owner) ?? 0
   if (isFree(version, link)) return "unknown"
   if (check(link)) return undefined
-  return version > 0 && link.budget.left >= 0 ? "unknown" : { fault: unsigned(link) }
+  const lacksCoins = version > 0 && decodeTransaction(link.tx).inputs.length > 1
+  return lacksCoins && link.budget.left >= 0 ? "unknown" : { fault: unsigned(link) }
 }
 
 const unsigned = (link: NameLink): string => {

@@ -88,7 +88,8 @@ const MESSAGES: Readonly<Record<ProofProblem["code"], string>> = {
   "height-claimed": "A height is the word of the server, as the proof has no coinbase with it.",
   "near-expiry": "By the clock, the name may have expired.",
   "semi-expired": "The name expires soon, and some resolvers have stopped answering it.",
-  "unsigned-owner": "The proof cannot show the signature of an earlier owner, who has a taproot address."
+  "unsigned-owner":
+    "The proof cannot show the signature of an earlier owner, who has an address of witness version 1 (taproot) or above."
 }
 
 /** Blocks before its expiry from which some resolvers do not answer a name, so that its owner notices. */

@@ -15,15 +15,22 @@ const KEY = concat(Uint8Array.of(2), new Uint8Array(32).fill(0x11))
 interface Spending {
   readonly scriptSig?: Bytes
   readonly witness?: ReadonlyArray<Bytes>
+  /** Whether the operation spends another coin as well. */
+  readonly spendsMore?: boolean
 }
 
 /** An operation that spends one whose owner is a script. */
-const linkOf = (address: Bytes, { scriptSig = EMPTY, witness = [] }: Spending, height = 300_000) => {
+const linkOf = (
+  address: Bytes,
+  { scriptSig = EMPTY, spendsMore = false, witness = [] }: Spending,
+  height = 300_000
+) => {
   const script = nameScript({ op: "name_update", name: text("d/x"), value: text("{}") }, address)
   const input = (txid: Bytes) => ({ prevout: outpoint(txid, 0), scriptSig: EMPTY, sequence: 0xffffffff, witness: [] })
   const parts = { version: 0x7100, outputs: [{ value: 1_000_000, script }], lockTime: 0 }
   const before = makeTransaction({ ...parts, inputs: [input(new Uint8Array(32).fill(7))] })
-  const next = makeTransaction({ ...parts, inputs: [{ ...input(before.txid), scriptSig, witness }] })
+  const others = spendsMore ? [input(new Uint8Array(32).fill(8))] : []
+  const next = makeTransaction({ ...parts, inputs: [{ ...input(before.txid), scriptSig, witness }, ...others] })
   return (budget: SignatureBudget): NameLink => ({
     network: "main",
     height,
@@ -60,11 +67,14 @@ describe("signatures", () => {
 
   it("of taproot owners are unknown where they cover coins that the proof lacks, or no rule asks for them", () => {
     const program = pushData(new Uint8Array(32).fill(9))
-    const verdict = (script: Bytes, left: number, network: NameLink["network"] = "regtest") =>
-      signatureFault({ ...linkOf(script, {})({ left }), network }, script, signatures)
+    const verdict = (script: Bytes, left: number, network: NameLink["network"] = "regtest", spendsMore = true) =>
+      signatureFault({ ...linkOf(script, { spendsMore })({ left }), network }, script, signatures)
     const [taproot, later, first] = [op(Op.OP_1), op(Op.OP_16), op(Op.OP_0)].map((version) => concat(version, program))
     assert.strictEqual(verdict(taproot ?? EMPTY, 400), "unknown")
     assert.strictEqual(verdict(taproot ?? EMPTY, 400, "test"), "unknown")
+    assert.strictEqual(verdict(taproot ?? EMPTY, 400, "main", false), "unknown")
+    // With the name alone, the proof has all coins.
+    assert.property(verdict(taproot ?? EMPTY, 400, "regtest", false), "fault")
     assert.strictEqual(verdict(later ?? EMPTY, 400), "unknown")
     assert.property(verdict(first ?? EMPTY, 400), "fault")
     assert.property(verdict(SCRIPT_HASH, 400), "fault")

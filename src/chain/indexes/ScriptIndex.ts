@@ -127,7 +127,7 @@ export const openScriptIndex = (place: IndexPlace, sizes: PartSizes = SIZES) =>
     const listeners = new Set<(touched: TouchedScripts) => void>()
     const last = new LastTouched()
 
-    /** Nobody listens during most imports. */
+    /** Without listeners, nobody asks later what a block had touched. */
     const tell = (touched: () => TouchedScripts): Effect.Effect<void> =>
       Effect.sync(() => {
         if (listeners.size === 0) return last.clear()

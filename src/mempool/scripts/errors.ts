@@ -2,17 +2,20 @@ import * as Data from "effect/Data"
 import { grouped } from "../../base/quantities.ts"
 import type { Height } from "../../protocol/keys.ts"
 
-/** The index of scripts lacks blocks: its answers would be too short. */
+/** The index of scripts is not at the tip of the chain: its answers would be too short, or of other blocks. */
 export class ScriptsBehind extends Data.TaggedError("ScriptsBehind")<{
   /** The last block of the index; -1 for none. */
   readonly height: Height
   readonly tip: Height
 }> {
   override get message(): string {
-    const reached = this.height < 0
-      ? `0 of ${grouped(this.tip)} blocks`
-      : `block ${grouped(this.height)} of ${grouped(this.tip)}`
-    return `the index of addresses is being built and has ${reached}; try again later`
+    const { height, tip } = this
+    const state = height < 0
+      ? `is being built and has 0 of ${grouped(tip)} blocks`
+      : height < tip
+      ? `is being built and has block ${grouped(height)} of ${grouped(tip)}`
+      : `has block ${grouped(height)}, which the chain does not have at the moment`
+    return `the index of addresses ${state}; try again later`
   }
 }
 

@@ -218,7 +218,7 @@ const missingWords = (missing: TransactionMissing): Html => {
         ? html`The transaction is not known yet: the index of transactions is being built.`
         : missing.indexed
         ? html`No transaction of the best chain or of the mempool has this txid.`
-        : html`No transaction with this txid is in the mempool, has an unspent output, or changed a name. A node with <code>-txindex</code> knows all others too.`
+        : html`No transaction with this txid is in the mempool, has an unspent output, or changed a name. A node with <code>-txindex</code> or <code>-electrumindex</code> knows all others too.`
   }
 }
 

@@ -13,7 +13,7 @@ import { watchWrites } from "./virtual/databaseFaults.ts"
 import { recordHandles } from "./virtual/handles.ts"
 import { Machine, type Part } from "./virtual/Machine.ts"
 import { BEGINNING } from "./virtual/SimClock.ts"
-import type { SimDisk } from "./virtual/SimDisk.ts"
+import { DYING, type SimDisk } from "./virtual/SimDisk.ts"
 import type { Action, Actor, Checks, Property, World, WorldFailure } from "./World.ts"
 
 /** Runs a plan: nodes, network, actors and properties in one world, from its beginning to its final checks. */
@@ -43,9 +43,6 @@ export interface Outcome {
   readonly virtual: number
   readonly last: ReadonlyArray<TracedEvent>
 }
-
-/** Virtual milliseconds after the faults in which a node ends that cannot continue. */
-const DYING = 5_000
 
 /** Tasks between two checks, unless a property says otherwise. */
 const CHECK_EVERY = 100

@@ -21,8 +21,8 @@ const USUAL = 0.5
 const SLOW = 2_000
 const LONGEST = 10_000
 
-/** Milliseconds in which a node ends that cannot continue after a fault. */
-const DYING = 60_000
+/** Virtual milliseconds in which a node ends that cannot continue after a fault. */
+export const DYING = 60_000
 
 export interface SimDiskOptions {
   readonly random: Random

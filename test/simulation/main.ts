@@ -1,16 +1,12 @@
-import { existsSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type CommandLine, readCommandLine, USAGE } from "./commandLine.ts"
-import { WorldProcesses } from "./ownProcess.ts"
+import { ownPlace, WorldProcesses } from "./ownProcess.ts"
 import type { Plan, WorldNumber } from "./plan.ts"
 import { figures, type Result, runSeed, type Work } from "./runs.ts"
 import { readSeeds } from "./seedFile.ts"
 import { makeTemplate } from "./template.ts"
 import { drawPlan, firstHours } from "./worlds.ts"
-
-/** Memory is the fastest disk. */
-const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
 
 /** Seeds for each planted bug, unless the caller says otherwise. */
 const PLANTED_RUNS = 2_000
@@ -26,6 +22,8 @@ const given = ((): CommandLine => {
     process.exit(2)
   }
 })()
+
+const place = ownPlace()
 
 /** The second line of what a failing run wrote. */
 const readPlan = (file: string): Plan => JSON.parse(readFileSync(file, "utf8").split("\n")[1] ?? "")
@@ -52,10 +50,7 @@ const templates = new Map<WorldNumber, Promise<string>>()
 const templateOf = (world: WorldNumber): Promise<string> => {
   // Of another process, for the world that it chose.
   if (given.template !== undefined) return Promise.resolve(given.template)
-  const known = templates.get(world) ?? makeTemplate(world, PLACE).then((template) => {
-    process.on("exit", () => rmSync(template, { recursive: true, force: true }))
-    return template
-  })
+  const known = templates.get(world) ?? makeTemplate(world, place)
   templates.set(world, known)
   return known
 }
@@ -64,7 +59,7 @@ const templateOf = (world: WorldNumber): Promise<string> => {
 const runAll = async (): Promise<void> => {
   const { double, first, plan: file, shrink, trace } = given
   const processes = new WorldProcesses()
-  const work: Work = { place: PLACE, templateOf, processes, trace, double, shrink, file, print }
+  const work: Work = { place, templateOf, processes, trace, double, shrink, file, print }
   const until = performance.now() + 60_000 * (given.minutes ?? Infinity)
   const results: Array<Result> = []
   const all = plans()

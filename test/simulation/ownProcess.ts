@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** Worlds have processes apart from the one that counts them, which has none: a process has at most one at a time. */
+
+/** The fastest disk. */
+export const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
 
 /** Where Node.js keeps compiled modules for the next process. */
 const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
@@ -18,6 +22,26 @@ interface Program {
   readonly ended: Promise<string>
 }
 
+/** Those that have not ended. */
+const running = new Set<ChildProcess>()
+
+/**
+ * Makes a directory for all that this process and those that it starts leave to each other. It goes with this process and
+ * them, even if SIGINT or SIGTERM ends it.
+ */
+export const ownPlace = (): string => {
+  const place = mkdtempSync(join(MEMORY, `svcd-simulation-${process.pid}-`))
+  process.on("exit", () => {
+    for (const child of running) child.kill("SIGKILL")
+    // One that is ending may still make a file.
+    rmSync(place, { recursive: true, force: true, maxRetries: 10 })
+  })
+  // Without a listener, a signal ends a process before "exit".
+  process.on("SIGINT", () => process.exit(130))
+  process.on("SIGTERM", () => process.exit(143))
+  return place
+}
+
 /** Starts a program of this folder. */
 const start = (name: "oneTemplate" | "worldProcess", ...given: ReadonlyArray<string>): Program => {
   const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
@@ -25,13 +49,17 @@ const start = (name: "oneTemplate" | "worldProcess", ...given: ReadonlyArray<str
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
   })
+  running.add(child)
   let errors = ""
   child.stderr?.on("data", (text: Buffer) => {
     errors = `${errors}${text.toString("utf8")}`.slice(-KEPT)
   })
   const ended = new Promise<string>((resolve, reject) => {
     child.on("error", reject)
-    child.on("close", (status, signal) => resolve(`${status ?? signal}: ${errors}`))
+    child.on("close", (status, signal) => {
+      running.delete(child)
+      resolve(`${status ?? signal}: ${errors}`)
+    })
   })
   return { child, ended }
 }

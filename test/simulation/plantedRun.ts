@@ -72,6 +72,9 @@ const search = (place: string, given: ReadonlyArray<string>, cwd: string): Promi
       cwd,
       stdio: ["ignore", "pipe", "pipe"]
     })
+    // It removes its files itself.
+    const end = (): void => void child.kill()
+    process.once("exit", end)
     let [seeds, errors] = [0, ""]
     let [ended, file]: [string | undefined, string | undefined] = [undefined, undefined]
     let seed: number | undefined
@@ -88,6 +91,7 @@ const search = (place: string, given: ReadonlyArray<string>, cwd: string): Promi
     })
     child.on("error", reject)
     child.on("close", (status) => {
+      process.off("exit", end)
       if (ended === undefined && status !== 0) {
         ended = `the run ended with status ${status}: ${errors.split("\n", 1)[0]}`
       }

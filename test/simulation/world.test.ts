@@ -1,8 +1,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { mkdtempSync, rmSync } from "node:fs"
+import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { WorldProcesses } from "./ownProcess.ts"
+import { fileURLToPath } from "node:url"
+import { eventually } from "../support/eventually.ts"
+import { MEMORY, WorldProcesses } from "./ownProcess.ts"
 import { runSeed } from "./runs.ts"
 import { makeTemplate } from "./template.ts"
 import { drawPlan, firstHours } from "./worlds.ts"
@@ -38,5 +43,22 @@ describe("a world", () => {
     const { failure, tasks } = await run(1, true)
     assert.isUndefined(failure)
     assert.isAbove(tasks, 1_000)
+  })
+})
+
+describe("the command", () => {
+  it("leaves no files when a signal ends it", async () => {
+    const main = fileURLToPath(new URL("main.ts", import.meta.url))
+    const child = spawn(process.execPath, [...process.execArgv, main, "--runs", "1"], { stdio: "ignore" })
+    const closed = once(child, "close")
+    const left = (): ReadonlyArray<string> =>
+      readdirSync(MEMORY).filter((name) => name.startsWith(`svcd-simulation-${child.pid}-`))
+    // A process that makes a template has begun its world.
+    const hasBegun = (): boolean =>
+      left().some((name) => readdirSync(join(MEMORY, name)).some((each) => each.startsWith("svcd-world-")))
+    await Effect.runPromise(eventually("a world", hasBegun))
+    child.kill("SIGTERM")
+    assert.deepStrictEqual(await closed, [143, null])
+    assert.deepStrictEqual(left(), [])
   })
 })

@@ -110,7 +110,8 @@ export const nodesOf = (world: WorldNumber): ReadonlyArray<NodePlan> => {
   }))
 }
 
-const keepsAll = (node: NodePlan): boolean => isWhole(node) && node.newcomer !== true
+/** Whether others rely on what a node keeps. */
+export const keepsAll = (node: NodePlan): boolean => isWhole(node) && node.newcomer !== true
 
 /** Clocks are wrong in most worlds, and some nodes call only one other. */
 const drawnNodes = (world: WorldNumber, random: Random): ReadonlyArray<NodePlan> => {

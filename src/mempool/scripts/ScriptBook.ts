@@ -56,7 +56,7 @@ export interface ScriptFound {
 
 export type BookFailure = BlockNotFound | BlockUnavailable | HistoryTooLong | ScriptsBehind | StorageFailure
 
-/** Transactions. Others need thousands of blocks to be read. */
+/** Transactions, with those that wait. Others need thousands of blocks to be read. */
 export const LONGEST_SCRIPT_HISTORY = 20_000
 
 export interface OpenScriptBook {
@@ -172,11 +172,11 @@ const waitingOf = (
   const own = moves.of(key)
   const isSpent: ScriptFound["isSpent"] = ({ txid, vout }) =>
     pool.spender(outpointKey(outpoint(txid, vout))) !== undefined
-  if (own.size === 0) return { waiting: [], waitingCoins: [], isSpent }
+  if (own.length === 0) return { waiting: [], waitingCoins: [], isSpent }
   // A block reaches the index before the mempool.
   const recent = history.entries.findLastIndex((entry) => entry.height <= height - RECENT_BLOCKS) + 1
   const confirmed = new Set(history.entries.slice(recent).map(({ txid }) => txidKey(txid)))
-  const waiting = [...own.values()].flatMap(({ change, entry }) => {
+  const waiting = own.flatMap(({ change, entry }) => {
     const { inputs, txid, txidKey: id } = entry.transaction
     const isChild = inputs.some(({ prevout }) => pool.get(txidKey(prevoutTxid(prevout))) !== undefined)
     return confirmed.has(id) ? [] : [{ change, entry, isChild, shown: displayHash(txid) }]
@@ -245,9 +245,10 @@ const open = (index: ScriptIndex) =>
 
     return {
       find: (key) =>
-        Effect.map(histories(key), ({ at, history }) => {
+        Effect.flatMap(histories(key), ({ at, history }) => {
+          if (history.entries.length + moves.count(key) > LONGEST_SCRIPT_HISTORY) return tooLong()
           const height = chain.tree.height(at)
-          return { history, height, ...waitingOf(key, { height, history, moves, pool }) }
+          return Effect.succeed({ history, height, ...waitingOf(key, { height, history, moves, pool }) })
         }),
       listen: (listener) =>
         Effect.acquireRelease(

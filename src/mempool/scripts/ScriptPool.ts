@@ -12,13 +12,12 @@ export interface WaitingMove {
 
 type Moved = Pick<Coin, "script" | "value">
 
-const NONE: ReadonlyMap<TxidKey, WaitingMove> = new Map()
-
 export const scriptKeyOf = (script: Uint8Array): ScriptKey => scriptKey(scriptHashOf(script))
 
 /** The transactions of the mempool by the scripts that they pay or spend from. */
 export class ScriptPool {
-  readonly #moves = new Map<ScriptKey, Map<TxidKey, WaitingMove>>()
+  /** Most scripts have a single move, for which a map would be several times as large. */
+  readonly #moves = new Map<ScriptKey, WaitingMove | Map<TxidKey, WaitingMove>>()
   readonly #keys = new Map<TxidKey, ReadonlyArray<ScriptKey>>()
 
   /** Adds a transaction with the coins that it spends. Returns the scripts that it touches. */
@@ -31,14 +30,22 @@ export class ScriptPool {
     }
     for (const coin of spent) move(coin, -coin.value)
     for (const output of outputs) if (!hasNoHistory(output.script)) move(output, output.value)
-    for (const [key, change] of changes) {
-      const moves = this.#moves.get(key)
-      if (moves === undefined) this.#moves.set(key, new Map([[txidKey, { entry, change }]]))
-      else moves.set(txidKey, { entry, change })
-    }
+    // A transaction that is added once more has one move of each script.
+    this.remove(txidKey)
+    for (const [key, change] of changes) this.#put(key, { entry, change })
     const keys = [...changes.keys()]
     this.#keys.set(txidKey, keys)
     return keys
+  }
+
+  #put(key: ScriptKey, move: WaitingMove): void {
+    const moves = this.#moves.get(key)
+    if (moves === undefined) this.#moves.set(key, move)
+    else if (moves instanceof Map) moves.set(move.entry.transaction.txidKey, move)
+    else {this.#moves.set(
+        key,
+        new Map([[moves.entry.transaction.txidKey, moves], [move.entry.transaction.txidKey, move]])
+      )}
   }
 
   /** Returns the scripts that the transaction touched. */
@@ -46,8 +53,8 @@ export class ScriptPool {
     const keys = this.touchedBy(txid)
     for (const key of keys) {
       const moves = this.#moves.get(key)
-      moves?.delete(txid)
-      if (moves?.size === 0) this.#moves.delete(key)
+      if (moves instanceof Map && moves.size > 1) moves.delete(txid)
+      else this.#moves.delete(key)
     }
     this.#keys.delete(txid)
     return keys
@@ -57,8 +64,15 @@ export class ScriptPool {
     return this.#keys.get(txid) ?? []
   }
 
-  /** What waits for a script, by txid. */
-  of(key: ScriptKey): ReadonlyMap<TxidKey, WaitingMove> {
-    return this.#moves.get(key) ?? NONE
+  /** How many transactions wait for a script. */
+  count(key: ScriptKey): number {
+    const moves = this.#moves.get(key)
+    return moves instanceof Map ? moves.size : moves === undefined ? 0 : 1
+  }
+
+  /** What waits for a script. */
+  of(key: ScriptKey): ReadonlyArray<WaitingMove> {
+    const moves = this.#moves.get(key)
+    return moves instanceof Map ? [...moves.values()] : moves === undefined ? [] : [moves]
   }
 }

@@ -8,10 +8,18 @@ export type TouchedScripts = ReadonlySet<ScriptKey> | "all"
 /** Blocks whose scripts are remembered: more than a usual reorg disconnects. */
 const KEPT = 100
 
+/** Their scripts, some 100 bytes each; older blocks give way. */
+const KEPT_KEYS = 200_000
+
 /** Which scripts the last blocks touched, so that a reorg is known to touch no others. */
 export class LastTouched {
   /** Without a gap, ascending. */
   readonly #blocks: Array<{ readonly height: Height; readonly keys: ReadonlySet<ScriptKey> }> = []
+  readonly #keptKeys: number
+
+  constructor(keptKeys = KEPT_KEYS) {
+    this.#keptKeys = keptKeys
+  }
 
   /** Notes blocks that were added, and returns what they touch. */
   add(blocks: ReadonlyArray<ConnectedBlock>): TouchedScripts {
@@ -22,8 +30,20 @@ export class LastTouched {
       this.#blocks.push({ height: block.height, keys })
       for (const key of keys) touched.add(key)
     }
-    if (this.#blocks.length > KEPT) this.#blocks.splice(0, this.#blocks.length - KEPT)
+    this.#forgetOldest()
     return touched
+  }
+
+  /** The newest block stays in any case. */
+  #forgetOldest(): void {
+    let kept = 0
+    let keys = 0
+    for (const block of this.#blocks.toReversed()) {
+      keys += block.keys.size
+      if (kept === KEPT || (kept > 0 && keys > this.#keptKeys)) break
+      kept++
+    }
+    this.#blocks.splice(0, this.#blocks.length - kept)
   }
 
   /** Forgets the blocks above a height, and returns what they touched. */

@@ -156,6 +156,8 @@ export interface MempoolOptions {
   readonly keep?: boolean
   /** Bytes of memory. */
   readonly maxUsage?: number
+  /** Whether a `ScriptBook` keeps the transactions by script as well, in the same memory. */
+  readonly hasScripts?: boolean
   /** Hours until a waiting transaction expires. */
   readonly expiryHours?: number
   /** Overrides of `DEFAULT_POLICY`. */
@@ -233,7 +235,7 @@ const make = (
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const { expiryHours = EXPIRY_HOURS, filename, keep = true, maxUsage = MAX_USAGE } = options
     const policy: Policy = { ...DEFAULT_POLICY, ...options.policy }
-    const pool = new Pool()
+    const pool = new Pool(options.hasScripts)
     const rolling = new RollingFee(policy.incrementalFeeRate)
     const expiry = expiryHours * 3600
     const admission = makeAdmission({ pool, rolling, params: chain.params, policy, maxUsage, expiry, now })

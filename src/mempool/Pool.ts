@@ -58,6 +58,12 @@ export class Pool {
   private fees = 0
   /** Lower bound of the arrival times in the pool. */
   private oldest = Infinity
+  private readonly hasScripts: boolean
+
+  /** `hasScripts`: the memory of `ScriptPool` counts as well. */
+  constructor(hasScripts = false) {
+    this.hasScripts = hasScripts
+  }
 
   get size(): number {
     return this.byTxid.size
@@ -187,7 +193,7 @@ export class Pool {
     for (const { prevout } of transaction.inputs) this.spenders.set(outpointKey(prevout), txidKey)
     this.graph.add(txidKey, { fee: modifiedFee, weight, parents, children })
     this.names.add(entry)
-    this.memory += entryUsage(transaction)
+    this.memory += entryUsage(transaction, this.hasScripts)
     this.virtualBytes += entry.vsize
     this.fees += entry.fee
     this.oldest = Math.min(this.oldest, entry.time)
@@ -206,7 +212,7 @@ export class Pool {
     this.graph.remove(txid)
     this.names.remove(entry)
     this.unbroadcast.delete(txid)
-    this.memory -= entryUsage(transaction)
+    this.memory -= entryUsage(transaction, this.hasScripts)
     this.virtualBytes -= entry.vsize
     this.fees -= entry.fee
     this.changeCount++

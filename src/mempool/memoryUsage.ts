@@ -53,12 +53,18 @@ export const referenceUsage = ({ inputs, outputs }: Transaction): number => {
 /** The memory of the process may be this many times `-maxmempool`. */
 const MEMORY_FACTOR = 1.5
 
+/** Approximate memory of an input or output among the waiting transactions of scripts (`ScriptPool`). */
+const SCRIPT_MOVE = 190
+
 /**
  * The bytes that count for a transaction against `-maxmempool`: as in the reference node, so that a full pool has the
- * same large transactions, but enough to bound the memory of the process.
+ * same large transactions, but enough to bound the memory of the process. `hasScripts`: the node keeps them by script as well.
  */
-export const entryUsage = (transaction: Transaction): number =>
-  Math.max(referenceUsage(transaction), Math.ceil(entryMemory(transaction) / MEMORY_FACTOR))
+export const entryUsage = (transaction: Transaction, hasScripts = false): number => {
+  const moves = hasScripts ? transaction.inputs.length + transaction.outputs.length : 0
+  const memory = entryMemory(transaction) + moves * SCRIPT_MOVE
+  return Math.max(referenceUsage(transaction), Math.ceil(memory / MEMORY_FACTOR))
+}
 
 /** Bytes beyond its own that a transaction may keep in memory. */
 const SLACK = 1_024

@@ -20,6 +20,8 @@ describe("the memory that counts for a transaction", () => {
       const transaction = pay([reward(1)], { outputs })
       assert.isAtMost(entryMemory(transaction), 1.5 * entryUsage(transaction))
       assert.isAtLeast(entryUsage(transaction), referenceUsage(transaction))
+      const places = transaction.inputs.length + transaction.outputs.length
+      assert.isAtMost(entryMemory(transaction) + 150 * places, 1.5 * entryUsage(transaction, true))
     }
   })
 })

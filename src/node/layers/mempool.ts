@@ -48,12 +48,13 @@ const blockLimitsOf = (
 
 const MEGABYTE = 1_000_000
 
-const poolOf = ({ mempool }: Settings) =>
+const poolOf = ({ chain, mempool }: Settings) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) =>
     Pool.layer({
       filename: directory.file("mempool.dat"),
       keep: mempool.persistMempool,
       maxUsage: mempool.maxMempool * MEGABYTE,
+      hasScripts: chain.electrumIndex,
       expiryHours: mempool.mempoolExpiry,
       policy: policyOf(mempool)
     }).pipe(Layer.annotateLogs("subsystem", "mempool"))))

@@ -93,7 +93,8 @@ const storedIn = (directory: string, copy: string): Stored => {
 }
 
 /** What is wrong with an index, compared with that of a build without a kill. */
-const trouble = ({ height, rows }: Stored, whole: Stored): string | undefined => {
+const trouble = ({ height, rows }: Stored, whole: Stored, isComplete: boolean): string | undefined => {
+  if (isComplete && height !== whole.height) return `complete at height ${height}`
   const wanted = [...whole.rows].filter((row) => Number(row.slice(row.indexOf(":") + 1)) <= height)
   const missing = wanted.filter((row) => !rows.has(row))
   return missing.length === 0 && rows.size === wanted.length
@@ -105,17 +106,23 @@ const removeIndex = (directory: string): void => {
   for (const end of [...ENDS, ".sums"]) rmSync(join(directory, "chainstate", `${FILE}${end}`), { force: true })
 }
 
+/** A build to its end. Returns the milliseconds that it took. */
+const buildToEnd = async (directory: string): Promise<number> => {
+  const builder = new Builder(directory)
+  if (!await builder.says("building")) throw new Error(`the index is not built: ${builder.said}`)
+  const started = performance.now()
+  if (!await builder.says("complete")) throw new Error(`the index is not built: ${builder.said}`)
+  const took = performance.now() - started
+  await builder.killWithin(60_000)
+  return took
+}
+
 /** Rounds on one data directory: builds that are killed, each of which continues what the one before left. */
 const runPart = async ({ beside, directory, rounds }: Part, seed: number, tally: Tally): Promise<void> => {
   for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name))
   writeFileSync(join(directory, "blocks.dat"), gunzipSync(readFileSync(BLOCKS)))
-  const first = new Builder(directory)
-  if (!await first.says("building")) throw new Error(`the index is not built: ${first.said}`)
-  const started = performance.now()
-  if (!await first.says("complete")) throw new Error(`the index is not built: ${first.said}`)
   // Of the fastest whole build so far: kills that come later kill nothing.
-  let length = performance.now() - started
-  await first.killWithin(60_000)
+  let length = await buildToEnd(directory)
   const whole = storedIn(directory, beside)
   removeIndex(directory)
   let fromStart = true
@@ -125,19 +132,25 @@ const runPart = async ({ beside, directory, rounds }: Part, seed: number, tally:
     if (!random.chance(AT_START)) await builder.says("building")
     const begun = performance.now()
     await builder.killWithin(random.below(Math.ceil(length * LATEST)) + 1)
-    const isWhole = builder.said.includes("complete")
+    const isComplete = builder.said.includes("complete")
     const stored = storedIn(directory, beside)
-    const wrong = isWhole && stored.height !== whole.height ? `complete at ${stored.height}` : trouble(stored, whole)
+    const wrong = trouble(stored, whole, isComplete)
     if (wrong !== undefined) tally.fail({ round, what: "index", detail: `${wrong} ${builder.said}` })
-    else if (!isWhole && builder.said.replace("building\n", "") !== "") {
+    else if (!isComplete && builder.said.replace("building\n", "") !== "") {
       tally.fail({ round, what: "died", detail: builder.said })
     }
-    tally.count(isWhole ? "complete" : stored.height < 0 ? "killed before the first rows" : "killed while it was built")
+    tally.count(
+      isComplete ? "complete" : stored.height < 0 ? "killed before the first rows" : "killed while it was built"
+    )
     // The rest of a build says nothing about the length of a whole one.
-    if (isWhole && fromStart) length = Math.min(length, performance.now() - begun)
-    fromStart = isWhole
-    if (isWhole) removeIndex(directory)
+    if (isComplete && fromStart) length = Math.min(length, performance.now() - begun)
+    fromStart = isComplete
+    if (isComplete) removeIndex(directory)
   }
+  await buildToEnd(directory)
+  const wrong = trouble(storedIn(directory, beside), whole, true)
+  if (wrong === undefined) tally.count("directories whose last build is whole")
+  else tally.fail({ round: rounds.at(-1) ?? 0, what: "index", detail: `${wrong}, in the end` })
   rmSync(beside, { recursive: true, force: true })
 }
 

@@ -96,6 +96,13 @@ const isSound = (index: ScriptIndex, list: ReadonlyArray<Block>) =>
 const submitAll = (chain: TestChain, list: ReadonlyArray<Block>) =>
   Effect.forEach(list, (block) => chain.sink.submit(block), { discard: true })
 
+/** A branch of some blocks that the chain left again. */
+const longBranch = () => {
+  const branch = branches.find(({ hashes }) => hashes.length >= 3) ?? assert.fail("no branch")
+  const before = branches.slice(0, branches.indexOf(branch)).reduce((sum, one) => sum + one.hashes.length, 0)
+  return { ...branch, side: stale.slice(before, before + branch.hashes.length) }
+}
+
 describe("rows of hashes", () => {
   it("come in the order of the table, each once", () => {
     FastCheck.assert(FastCheck.property(
@@ -147,10 +154,7 @@ describe("the index of scripts", () => {
   it.scopedLive("leaves a branch with the chain", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      const branch = branches.find(({ hashes }) => hashes.length >= 3) ?? assert.fail("no branch")
-      const { forkHeight, hashes, overtakenAt } = branch
-      const before = branches.slice(0, branches.indexOf(branch)).reduce((sum, one) => sum + one.hashes.length, 0)
-      const side = stale.slice(before, before + hashes.length)
+      const { forkHeight, overtakenAt, side } = longBranch()
       yield* withIndex(directory, (chain, index) =>
         Effect.gen(function*() {
           yield* submitAll(chain, [...blocks.slice(1, forkHeight + 1), ...side])
@@ -158,6 +162,15 @@ describe("the index of scripts", () => {
           yield* submitAll(chain, blocks.slice(forkHeight + 1, overtakenAt + 1))
           yield* isSound(index, blocks.slice(0, overtakenAt + 1))
         }))
+    }))
+
+  it.scopedLive("continues when it was off for a while and the chain left its last blocks", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const { forkHeight, overtakenAt, side } = longBranch()
+      yield* withIndex(directory, (chain) => submitAll(chain, [...blocks.slice(1, forkHeight + 1), ...side]))
+      yield* withChain(directory, (chain) => submitAll(chain, blocks.slice(forkHeight + 1, overtakenAt + 20)))
+      yield* withIndex(directory, (_, index) => isSound(index, blocks.slice(0, overtakenAt + 20)))
     }))
 
   it.scopedLive("catches up in the background with a chain that was there before", () =>

@@ -7,6 +7,7 @@ import { electrumScriptHashes } from "../../src/electrum/methods/scriptHashMetho
 import { electrumTransactions } from "../../src/electrum/methods/transactionMethods.ts"
 import { badRequest, CODE, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
 import { VERSION_1_6 } from "../../src/electrum/protocol/versions.ts"
+import { oneAtATime } from "../../src/electrum/sources/Histories.ts"
 import { NodeRefused } from "../../src/electrum/sources/NodeCalls.ts"
 import { makeScriptHistories, type ScriptHistoryParts } from "../../src/electrum/sources/scriptHistories.ts"
 import { HistoryTooLong, ScriptsBehind } from "../../src/mempool/scripts/errors.ts"
@@ -142,13 +143,18 @@ const askAboutScript = (parts: Pick<ScriptHistoryParts, "book" | "names">) =>
     return { answers, left: state.left }
   })
 
-const namesWith = (operations: ScriptHistoryParts["names"]["confirmed"]): ScriptHistoryParts["names"] => ({
-  all: (key) => Effect.map(operations(key), (confirmed) => ({ confirmed, unconfirmed: [] })),
-  confirmed: operations,
-  unconfirmed: () => Effect.succeed([]),
-  unspent: () => Effect.succeed([]),
-  balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
-})
+const namesWith = (confirmed: ScriptHistoryParts["names"]["confirmed"]): ScriptHistoryParts["names"] => {
+  const all: ScriptHistoryParts["names"]["all"] = (key) =>
+    Effect.map(confirmed(key), (operations) => ({ confirmed: operations, unconfirmed: [] }))
+  return {
+    all,
+    several: oneAtATime(all),
+    confirmed,
+    unconfirmed: () => Effect.succeed([]),
+    unspent: () => Effect.succeed([]),
+    balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
+  }
+}
 
 const building = new ScriptsBehind({ height: 412_004, tip: 853_120 })
 

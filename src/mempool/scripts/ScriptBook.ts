@@ -90,14 +90,23 @@ interface Known {
   readonly history: ScriptHistory
 }
 
+/** A history that is too long at a block, and so after it. */
+interface TooLong {
+  readonly at: HeaderId
+  readonly history: undefined
+}
+
+/** A key and the objects around what is known of it. */
+const KNOWN_BYTES = 200
+
 type ChainReads = Pick<typeof Chain.Service, "block" | "toldTip" | "tree">
 
 /** Reads histories from the blocks that the index names, and keeps the last ones. */
 const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads) =>
   Effect.map(Effect.makeSemaphore(LONG_AT_ONCE), (long) => {
-    const cache = new RecordCache<Known, ScriptKey>(CACHED_SCRIPTS, {
+    const cache = new RecordCache<Known | TooLong, ScriptKey>(CACHED_SCRIPTS, {
       bytes: CACHED_BYTES,
-      sizeOf: ({ history }) => history.bytes
+      sizeOf: ({ history }) => history?.bytes ?? KNOWN_BYTES
     })
 
     const isAt = (cursor: Cursor | undefined, id: HeaderId): boolean =>
@@ -116,11 +125,15 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
       return isBehind ? yield* new ScriptsBehind({ height: at?.height ?? -1, tip }) : id
     })
 
-    /** What is known of a script up to a block of the branch that ends at `at`. */
-    const startOf = (key: ScriptKey, at: HeaderId): { readonly history: ScriptHistory; readonly above: Height } => {
+    /** What is known of a script up to a block of the branch that ends at `at`; `undefined` for too much. */
+    const startOf = (
+      key: ScriptKey,
+      at: HeaderId
+    ): { readonly history: ScriptHistory; readonly above: Height } | undefined => {
       const known = cache.get(key)
       const fork = known === undefined ? -1 : tree.height(tree.forkPoint(known.at, at))
-      return known === undefined || known.history.lastHeight > fork
+      if (known !== undefined && known.history === undefined && fork === tree.height(known.at)) return undefined
+      return known?.history === undefined || known.history.lastHeight > fork
         ? { history: new ScriptHistory(key), above: -1 }
         : { history: known.history, above: fork }
     }
@@ -139,24 +152,34 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
         }
       })
 
-    const find = (key: ScriptKey): Effect.Effect<Known, BookFailure> =>
+    const tooLongAt = (key: ScriptKey, at: HeaderId): Effect.Effect<never, HistoryTooLong> =>
+      Effect.suspend(() => {
+        cache.put(key, { at, history: undefined })
+        return tooLong()
+      })
+
+    /** With `isLong`, it has one of the places for long histories. */
+    const find = (key: ScriptKey, isLong: boolean): Effect.Effect<Known, BookFailure> =>
       Effect.gen(function*() {
         const at = yield* place
-        const { above, history } = startOf(key, at)
+        const start = startOf(key, at)
+        if (start === undefined) return yield* tooLong()
+        const { above, history } = start
         const found = yield* index.heights({ hash: hashOfKey(key), above, limit: LONGEST_SCRIPT_HISTORY + 1 })
         // Rows of blocks that the index has just left are no longer among them.
-        if (!isAt(found.at, at)) return yield* find(key)
+        if (!isAt(found.at, at)) return yield* find(key, isLong)
         const { heights } = found
-        if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
+        if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLongAt(key, at)
+        // Another question may read the same blocks before this one has its place.
+        if (heights.length > FEW_BLOCKS && !isLong) return yield* long.withPermits(1)(find(key, true))
         const longer = heights.length === 0 ? history : new ScriptHistory(history)
-        const reading = read(longer, { at, heights })
-        yield* heights.length > FEW_BLOCKS ? long.withPermits(1)(reading) : reading
+        yield* Effect.catchTag(read(longer, { at, heights }), "HistoryTooLong", () => tooLongAt(key, at))
         const known = { at, history: longer }
         cache.put(key, known)
         // A block that came meanwhile took its transactions out of the mempool.
-        return heights.length === 0 || isAt(yield* index.at, at) ? known : yield* find(key)
+        return heights.length === 0 || isAt(yield* index.at, at) ? known : yield* find(key, isLong)
       })
-    return find
+    return (key: ScriptKey) => find(key, false)
   })
 
 /** What waits for a script, without what `history` has. */

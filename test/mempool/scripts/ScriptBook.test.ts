@@ -332,24 +332,33 @@ describe("the book of scripts", () => {
         }), seen)
     }))
 
-  it.scopedLive("refuses a list of heights that the limit cut off", () =>
+  it.scopedLive("refuses a list of heights that the limit cut off, and remembers it on this branch", () =>
     Effect.gen(function*() {
       let isCut = false
+      let asked = 0
       const seen: Seen = (index) => ({
         ...index,
         heights: (wanted) =>
-          Effect.map(index.heights(wanted), ({ at, heights }) => ({
-            at,
-            heights: isCut ? Array.from({ length: wanted.limit }, (_, i) => i) : heights
-          }))
+          Effect.map(index.heights(wanted), ({ at, heights }) => {
+            asked++
+            return { at, heights: isCut ? Array.from({ length: wanted.limit }, (_, i) => i) : heights }
+          })
       })
-      yield* withBook(({ book }) =>
+      yield* withBook(({ book, node: { chain, mineEmpty } }) =>
         Effect.gen(function*() {
           const { history } = yield* book.find(scriptKeyOf(ADDRESS))
           assert.isAbove(history.entries.length, 100)
           isCut = true
-          const refused = yield* Effect.flip(book.find(scriptKeyOf(scriptAt(1))))
-          assert.deepInclude(refused, { _tag: "HistoryTooLong", most: LONGEST_SCRIPT_HISTORY })
+          asked = 0
+          const refused = Effect.flip(book.find(scriptKeyOf(scriptAt(1))))
+          assert.deepInclude(yield* refused, { _tag: "HistoryTooLong", most: LONGEST_SCRIPT_HISTORY })
+          yield* mineEmpty(2)
+          assert.strictEqual((yield* refused)._tag, "HistoryTooLong")
+          assert.strictEqual(asked, 1)
+          const { height } = yield* chain.tip
+          yield* chain.control.invalidate(((yield* chain.headerAt(height - 2)) ?? assert.fail("no header")).hash)
+          yield* refused
+          assert.strictEqual(asked, 2)
         }), seen)
     }))
 

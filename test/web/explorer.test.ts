@@ -1,8 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { BlockUnavailable } from "../../src/chain/errors.ts"
+import { Indexes } from "../../src/chain/indexes/Indexes.ts"
+import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { transactionPlaces } from "../../src/names/transactionPlaces.ts"
 import { addressOf } from "../../src/protocol/address.ts"
 import { shortAmount } from "../../src/protocol/amount.ts"
 import { Block } from "../../src/protocol/block.ts"
@@ -12,6 +16,7 @@ import { mainnet } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { namesPage } from "../../src/web/explorer/namesPage.ts"
 import { nameView } from "../../src/web/namePage.ts"
+import { servicesOf } from "../support/chain.ts"
 import { asleepFor, eventually } from "../support/eventually.ts"
 import { layer } from "../support/layer.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
@@ -529,5 +534,21 @@ layer(methodNode({ indexes: true }))("the pages of addresses with an index of th
       assert.notInclude(body, "scantxoutset")
       assert.include((yield* get(handler, `/address/${address}?page=999`)).body, "No payments on this page.")
       assertFine(yield* get(handler, `/address/${address}?page=0`), 400)
+    }))
+
+  it.effect("say nothing of a txid that the index finds in a block without it", () =>
+    Effect.gen(function*() {
+      const { chain, indexes, names, txIndex } = yield* MethodNode
+      const { scripts } = indexes
+      if (scripts === undefined) return assert.fail("no index")
+      // As of a block that left the chain.
+      const stale = { ...scripts, heights: () => Effect.succeed({ heights: [7], at: undefined }) }
+      const places = yield* transactionPlaces.pipe(
+        Effect.provideService(Indexes, { ...indexes, scripts: stale }),
+        Effect.provideService(NameDb, names),
+        Effect.provideService(TxIndex, txIndex),
+        Effect.provide(servicesOf(chain))
+      )
+      assert.isUndefined(yield* places.heightOf(new Uint8Array(32).fill(0xab)))
     }))
 })

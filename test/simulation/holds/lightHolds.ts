@@ -36,8 +36,12 @@ const nameFault = (found: LightRecord, { height, names }: ModelState): string | 
   return `at height ${height} it has ${nameField(found.record.name)} of height ${found.record.height}, ${where}`
 }
 
+/** Whose answers: those of a light node, or of one that is whole, perhaps after a window. */
+const kindOf = ({ plan }: WorldNode): "light" | "whole" => isWhole(plan) ? "whole" : "light"
+
 class Windows {
-  compared = 0
+  /** Comparisons by kind of node. */
+  readonly compared = { light: 0, whole: 0 }
   private readonly world: World
   private readonly looked = new Map<string, string>()
 
@@ -54,7 +58,7 @@ class Windows {
     if (this.looked.get(node.name) === key) return undefined
     this.looked.set(node.name, key)
     return comparedAt(this.world, tip.hash, ({ state }) => {
-      this.compared++
+      this.compared[kindOf(node)]++
       for (const found of listed(node, light) ?? []) {
         const fault = nameFault(found, state)
         if (fault !== undefined) return fault
@@ -134,10 +138,16 @@ export const lightHolds: Property = {
             const fault = yield* endFault(world, node)
             if (fault !== undefined) return fault
           }
-          if (nodes.length > 0 && windows.compared === 0) return "no window was compared"
+          if (nodes.length > 0 && windows.compared.light === 0) return "no window was compared"
           const { names, thefts } = toldIn(world)
-          const stolen = names.filter(({ record }) => record !== undefined && thefts.has(record.txid)).length
-          world.note("light nodes", { compared: windows.compared, thefts: thefts.size, stolen })
+          const stolen = { light: 0, whole: 0 }
+          for (const { node, record } of names) {
+            if (record !== undefined && thefts.has(record.txid)) stolen[kindOf(world.node(node))]++
+          }
+          for (const kind of ["light", "whole"] as const) {
+            const [compared, told] = [windows.compared[kind], stolen[kind]]
+            world.note("windows", { kind, compared, thefts: thefts.size, stolen: told })
+          }
           return undefined
         })
     }

@@ -149,12 +149,14 @@ const keptFault = (wallet: Wallet, { transactions }: ModelState): string | undef
 
 const isAbandoned = ({ state }: WalletTx): boolean => state.type === "inactive" && state.abandoned
 
+/** Whether a transaction of the wallet waits: its balance is then not that of the chain. */
+const waits = (wallet: Wallet): boolean =>
+  wallet.ledger.transactions().some((tx) =>
+    tx.state.type === "pending" || tx.state.type === "inactive" && !isAbandoned(tx)
+  )
+
 /** The wallet's balance is that of its coins in the chain, while no transaction waits. */
 const balanceFault = (wallet: Wallet, { coins }: ModelState): string | undefined => {
-  const all = wallet.ledger.transactions()
-  if (all.some((tx) => tx.state.type === "pending" || tx.state.type === "inactive" && !isAbandoned(tx))) {
-    return undefined
-  }
   const { immature, trusted, untrustedPending } = Effect.runSync(wallet.ledger.balances)
   const told = immature + trusted + untrustedPending
   let own = 0
@@ -199,6 +201,8 @@ interface Looked {
 
 class WalletLedgers {
   compared = 0
+  /** Comparisons of a balance. */
+  balances = 0
   private readonly world: World
   private readonly looked = new Map<string, Looked>()
 
@@ -227,14 +231,20 @@ class WalletLedgers {
         if (wrong !== undefined) return wrong
       }
       const wrong = coinsFault(wallet, model.state) ?? keptFault(wallet, model.state) ?? lateFault(wallet, model.state)
-      // An older copy may learn of addresses after the blocks that pay them.
+      // An older copy may learn of addresses after the blocks that pay them, even after later ones.
       const isRestored = toldIn(this.world).restored.has(node.name)
       const pool = serviceOf(node, Mempool)
       if (wrong !== undefined || isRestored || pool === undefined) return wrong
       const { abandoned } = toldIn(this.world)
       const isOwners = ({ transaction: { txid } }: WalletTx) => abandoned.has(displayHash(txid))
-      return missingFault(wallet, model.state, pool) ?? balanceFault(wallet, model.state) ??
-        givenUpFault(wallet, model, isOwners)
+      const missing = missingFault(wallet, model.state, pool)
+      if (missing !== undefined) return missing
+      if (!waits(wallet)) {
+        this.balances++
+        const wrongBalance = balanceFault(wallet, model.state)
+        if (wrongBalance !== undefined) return wrongBalance
+      }
+      return givenUpFault(wallet, model, isOwners)
     })
     return fault === undefined ? undefined : `at height ${tip.height}, ${fault}`
   }
@@ -244,6 +254,14 @@ export const walletsHold: Property = {
   name: "wallets see the chain as it is",
   check: (world) => {
     const ledgers = new WalletLedgers(world)
-    return { during: () => firstFault(world.whole, (node) => ledgers.check(node)), compared: () => ledgers.compared }
+    return {
+      during: () => firstFault(world.whole, (node) => ledgers.check(node)),
+      compared: () => ledgers.compared,
+      atEnd: () =>
+        Effect.sync(() => {
+          world.note("balances", { compared: ledgers.balances })
+          return ledgers.balances === 0 ? "no balance was compared" : undefined
+        })
+    }
   }
 }

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import type { Property, World, WorldNode } from "../World.ts"
 
 /** Fibers of a node without peers, and for each of its connections, at most. */
-const AT_REST = 80
-const FOR_EACH = 8
+const AT_REST = 60
+const FOR_EACH = 6
 
 const leftOver = (world: World, node: WorldNode): string | undefined => {
   const [count, connections] = [node.fibers(), world.network.openAt(node.plan.host)]

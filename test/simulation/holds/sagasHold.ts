@@ -88,18 +88,22 @@ const sentFault = (text: string, sent: ReadonlyArray<string>): string | undefine
 
 /**
  * Payments that the wallet itself sent, if they are in the mempool, in display order of their txids. What an older copy
- * of its file lacks comes from the mempool and is stored afterwards, as the payments of rivals are.
+ * of its file lacks comes from the mempool and is stored afterwards, as the payments of rivals are: of a restored wallet,
+ * only what callers were told since counts.
  */
 const sentOf = (world: World, node: WorldNode, wallet: Wallet): ReadonlyArray<string> => {
   const pool = serviceOf(node, Mempool)
-  const { restored, rivals } = toldIn(world)
-  if (restored.has(node.name)) return []
+  const { restored, rivals, transactions } = toldIn(world)
+  const since = restored.get(node.name)
+  const told = since === undefined
+    ? undefined
+    : new Set(transactions.filter((each) => each.node === node.name && each.at > since).map(({ txid }) => txid))
   return wallet.ledger.transactions().flatMap(({ spent, state, transaction }) =>
     state.type !== "confirmed" && spent.some((output) => output !== undefined) &&
       pool?.get(transaction.txidKey) !== undefined
       ? [displayHash(transaction.txid)]
       : []
-  ).filter((txid) => !rivals.has(txid))
+  ).filter((txid) => !rivals.has(txid) && (told === undefined || told.has(txid)))
 }
 
 /** A second NAME_NEW of a registration, whose first a block made impossible, has another salt. */

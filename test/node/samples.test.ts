@@ -137,6 +137,8 @@ describe("the metrics of a node", () => {
         const { names } = yield* MethodNode
         const name = firstNameIn(blocks)
         assert.deepInclude(yield* growth(names.resolve(name)), { reads: 1 })
+        // A record is kept for the second who asks.
+        assert.deepInclude(yield* growth(names.resolve(name)), { reads: 1 })
         assert.deepInclude(yield* growth(names.resolve(name)), { reads: 0 })
       }))
 

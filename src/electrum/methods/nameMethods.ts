@@ -70,7 +70,7 @@ export const electrumNames = (
       Effect.gen(function*() {
         const key = yield* scriptHash(givenHash)
         const checkpoint = givenCheckpoint === undefined ? 0 : yield* nonNegativeInteger(givenCheckpoint)
-        const history = yield* histories.confirmed(key)
+        const history = yield* histories.confirmed(key, caller)
         caller.charge(0.2 + history.length * 0.001)
         const proving = provingOperations(history, { checkpoint, expiration: expiration() })
         if (proving.length * AROUND > ANSWER_BYTES) return yield* tooLargeAnswer()

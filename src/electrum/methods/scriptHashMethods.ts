@@ -38,25 +38,28 @@ const ofScriptHash = (name: string, call: KeyCall): ElectrumMethod => ({
 export const electrumScriptHashes = ({ histories }: Pick<Sources, "histories">): ReadonlyArray<ElectrumMethod> => [
   ofScriptHash(
     "get_history",
-    (key, { charge }) =>
-      Effect.map(histories.all(key), ({ confirmed, unconfirmed }) => {
-        charge(historyCost(confirmed.length) + poolCost(unconfirmed.length))
+    (key, caller) =>
+      Effect.map(histories.all(key, caller), ({ confirmed, unconfirmed }) => {
+        caller.charge(historyCost(confirmed.length) + poolCost(unconfirmed.length))
         return [...confirmed.map(historyJson), ...unconfirmed.map(poolJson)]
       })
   ),
-  ofScriptHash("get_mempool", (key, { charge }) =>
-    Effect.map(histories.unconfirmed(key), (pooled) => {
-      charge(poolCost(pooled.length))
+  ofScriptHash("get_mempool", (key, caller) =>
+    Effect.map(histories.unconfirmed(key, caller), (pooled) => {
+      caller.charge(poolCost(pooled.length))
       return pooled.map(poolJson)
     })),
-  ofScriptHash("get_balance", (key, { charge }) =>
-    Effect.map(histories.balance(key), ({ confirmed, unconfirmed }) => {
-      charge(1)
-      return { confirmed, unconfirmed }
-    })),
-  ofScriptHash("listunspent", (key, { charge }) =>
-    Effect.map(histories.unspent(key), (outputs) => {
-      charge(1 + outputs.length / 50)
+  ofScriptHash(
+    "get_balance",
+    (key, caller) =>
+      Effect.map(histories.balance(key, caller), ({ confirmed, unconfirmed }) => {
+        caller.charge(1)
+        return { confirmed, unconfirmed }
+      })
+  ),
+  ofScriptHash("listunspent", (key, caller) =>
+    Effect.map(histories.unspent(key, caller), (outputs) => {
+      caller.charge(1 + outputs.length / 50)
       return outputs.map(({ height, txid, value, vout }) => ({
         tx_hash: displayHash(txid),
         tx_pos: vout,
@@ -64,11 +67,12 @@ export const electrumScriptHashes = ({ histories }: Pick<Sources, "histories">):
         value
       }))
     })),
-  ofScriptHash("subscribe", (key, { answered, charge, follow, leave }) =>
+  ofScriptHash("subscribe", (key, caller) =>
     Effect.gen(function*() {
+      const { answered, charge, follow, leave } = caller
       // Followed first: a change while the status is read would go unnoticed.
       const isNew = yield* follow(key)
-      const history = yield* Effect.tapError(histories.all(key), () => Effect.sync(() => isNew && leave(key)))
+      const history = yield* Effect.tapError(histories.all(key, caller), () => Effect.sync(() => isNew && leave(key)))
       const entries = history.confirmed.length + history.unconfirmed.length
       const status = wholeStatus(history)
       charge(historyCost(entries) + 0.1 + entries * STATUS_TEXT * 0.00002)

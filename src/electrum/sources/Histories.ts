@@ -34,6 +34,12 @@ export interface WholeHistory {
   readonly unconfirmed: ReadonlyArray<PoolEntryOfScript>
 }
 
+/** Whose question an answer is: blocks that are read for it cost. */
+export interface Payer {
+  readonly charge: (cost: number) => void
+  readonly withinLimits: Effect.Effect<void, ElectrumError>
+}
+
 /** What `all` says of one of several. */
 export type FoundHistory = Either.Either<WholeHistory, ElectrumError>
 
@@ -43,13 +49,16 @@ export type FoundHistory = Either.Either<WholeHistory, ElectrumError>
  */
 export interface Histories {
   /** At one moment, so that no transaction is twice in it. */
-  readonly all: (key: ScriptKey) => Effect.Effect<WholeHistory, ElectrumError>
+  readonly all: (key: ScriptKey, payer?: Payer) => Effect.Effect<WholeHistory, ElectrumError>
   /** `all` of the first of some, in their order: as many as a slice of work has time for, at least one. */
   readonly several: (keys: ReadonlyArray<ScriptKey>) => Effect.Effect<ReadonlyArray<FoundHistory>, ElectrumError>
-  readonly confirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
-  readonly unconfirmed: (key: ScriptKey) => Effect.Effect<ReadonlyArray<PoolEntryOfScript>, ElectrumError>
-  readonly unspent: (key: ScriptKey) => Effect.Effect<ReadonlyArray<UnspentOutput>, ElectrumError>
-  readonly balance: (key: ScriptKey) => Effect.Effect<ScriptBalance, ElectrumError>
+  readonly confirmed: (key: ScriptKey, payer?: Payer) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
+  readonly unconfirmed: (
+    key: ScriptKey,
+    payer?: Payer
+  ) => Effect.Effect<ReadonlyArray<PoolEntryOfScript>, ElectrumError>
+  readonly unspent: (key: ScriptKey, payer?: Payer) => Effect.Effect<ReadonlyArray<UnspentOutput>, ElectrumError>
+  readonly balance: (key: ScriptKey, payer?: Payer) => Effect.Effect<ScriptBalance, ElectrumError>
 }
 
 /** `several` where each history is read on its own. */

@@ -6,9 +6,11 @@ import { livingCoins } from "../../chain/indexes/ScriptHistory.ts"
 import type { BookFailure, OpenScriptBook, ScriptFound, WaitingEntry } from "../../mempool/scripts/ScriptBook.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import { badRequest, type ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
+import { readCost } from "./Blocks.ts"
 import type {
   FoundHistory,
   Histories,
+  Payer,
   PoolEntryOfScript,
   ScriptBalance,
   UnspentOutput,
@@ -24,8 +26,10 @@ export interface ScriptHistoryParts {
   readonly chain: Pick<typeof Chain.Service, "params">
 }
 
-const errorOf = (failure: BookFailure): ElectrumError => {
+const errorOf = (failure: BookFailure | ElectrumError): ElectrumError => {
   switch (failure._tag) {
+    case "ElectrumError":
+      return failure
     case "ScriptsBehind":
       return syncing(failure.message)
     case "HistoryTooLong":
@@ -48,16 +52,23 @@ const sum = (values: ReadonlyArray<{ readonly value: number }>): number =>
   values.reduce((total, { value }) => total + value, 0)
 
 export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHistoryParts): Histories => {
+  const find = (key: ScriptKey, payer?: Payer): Effect.Effect<ScriptFound, ElectrumError> =>
+    Effect.mapError(
+      payer === undefined ? book.find(key) : book.find(key, (transactions) => {
+        payer.charge(readCost(transactions))
+        return payer.withinLimits
+      }),
+      errorOf
+    )
+
   /** What `ofScript` makes of a script; the same of a name from `names`. */
-  const either = <A>(
-    key: ScriptKey,
-    ofName: Effect.Effect<A, ElectrumError>,
-    ofScript: (found: ScriptFound) => A
-  ): Effect.Effect<A, ElectrumError> =>
-    Effect.flatMap(names.confirmed(key), (operations) =>
-      operations.length > 0
-        ? ofName
-        : Effect.map(Effect.mapError(book.find(key), errorOf), ofScript))
+  const either =
+    <A>(ofName: (key: ScriptKey) => Effect.Effect<A, ElectrumError>, ofScript: (found: ScriptFound) => A) =>
+    (key: ScriptKey, payer?: Payer): Effect.Effect<A, ElectrumError> =>
+      Effect.flatMap(
+        names.confirmed(key),
+        (operations) => operations.length > 0 ? ofName(key) : Effect.map(find(key, payer), ofScript)
+      )
 
   const coinsOf = ({ height, history }: ScriptFound) => livingCoins(history, height, params)
 
@@ -75,9 +86,7 @@ export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHi
         const key = keys[at]
         const isName = Either.isLeft(found) || found.right.confirmed.length > 0
         all.push(
-          isName || key === undefined ? found : yield* Effect.either(
-            Effect.map(Effect.mapError(book.find(key), errorOf), wholeOf)
-          )
+          isName || key === undefined ? found : yield* Effect.either(Effect.map(find(key), wholeOf))
         )
         yield* pause
       }
@@ -85,19 +94,17 @@ export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHi
     })
 
   return {
-    all: (key) => either(key, names.all(key), wholeOf),
+    all: either(names.all, wholeOf),
     several: (keys) => Effect.flatMap(names.several(keys), (named) => completed(keys, named)),
-    confirmed: (key) => either(key, names.confirmed(key), ({ history }) => history.entries),
-    unconfirmed: (key) => either(key, names.unconfirmed(key), ({ waiting }) => waiting.map(pooled)),
-    unspent: (key) =>
-      either(key, names.unspent(key), (found): ReadonlyArray<UnspentOutput> => [
-        ...coinsOf(found).filter((coin) => !found.isSpent(coin)),
-        ...found.waitingCoins.map((coin) => ({ ...coin, height: 0 }))
-      ]),
-    balance: (key) =>
-      either(key, names.balance(key), (found): ScriptBalance => ({
-        confirmed: sum(coinsOf(found)),
-        unconfirmed: found.waiting.reduce((total, { change }) => total + change, 0)
-      }))
+    confirmed: either(names.confirmed, ({ history }) => history.entries),
+    unconfirmed: either(names.unconfirmed, ({ waiting }) => waiting.map(pooled)),
+    unspent: either(names.unspent, (found): ReadonlyArray<UnspentOutput> => [
+      ...coinsOf(found).filter((coin) => !found.isSpent(coin)),
+      ...found.waitingCoins.map((coin) => ({ ...coin, height: 0 }))
+    ]),
+    balance: either(names.balance, (found): ScriptBalance => ({
+      confirmed: sum(coinsOf(found)),
+      unconfirmed: found.waiting.reduce((total, { change }) => total + change, 0)
+    }))
   }
 }

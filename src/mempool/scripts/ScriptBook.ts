@@ -59,8 +59,11 @@ export type BookFailure = BlockNotFound | BlockUnavailable | HistoryTooLong | Sc
 /** Transactions, with those that wait. Others need thousands of blocks to be read. */
 export const LONGEST_SCRIPT_HISTORY = 20_000
 
+/** Hears of each block that is read: of how many transactions it has. A failure ends the reading. */
+export type OnBlock<E> = (transactions: number) => Effect.Effect<void, E>
+
 export interface OpenScriptBook {
-  readonly find: (key: ScriptKey) => Effect.Effect<ScriptFound, BookFailure>
+  readonly find: <E = never>(key: ScriptKey, onBlock?: OnBlock<E>) => Effect.Effect<ScriptFound, BookFailure | E>
   /** Calls the listener when scripts may have another history, until the scope ends. */
   readonly listen: (listener: (touched: TouchedScripts) => void) => Effect.Effect<void, never, Scope.Scope>
 }
@@ -81,9 +84,13 @@ const LONG_AT_ONCE = 2
 const RECENT_BLOCKS = 100
 
 const CACHED_SCRIPTS = 20_000
-const CACHED_BYTES = 16 * 1024 * 1024
+/** A longer history would be read again and again: half of the cache has room for it. */
+const LONGEST_BYTES = 16 * 1024 * 1024
+const CACHED_BYTES = 2 * LONGEST_BYTES
 
 const tooLong = (): HistoryTooLong => new HistoryTooLong({ most: LONGEST_SCRIPT_HISTORY })
+
+const isTooLong = (failure: unknown): failure is HistoryTooLong => failure instanceof HistoryTooLong
 
 interface Known {
   readonly at: HeaderId
@@ -138,16 +145,22 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
         : { history: known.history, above: fork }
     }
 
-    const read = (
+    const read = <E>(
       history: ScriptHistory,
-      { at, heights }: { readonly at: HeaderId; readonly heights: ReadonlyArray<Height> }
+      { at, heights, onBlock }: {
+        readonly at: HeaderId
+        readonly heights: ReadonlyArray<Height>
+        readonly onBlock: OnBlock<E>
+      }
     ) =>
       Effect.gen(function*() {
         const pause = pauses()
         for (const height of heights) {
           // Even if a reorg disconnects it meanwhile.
-          history.add(yield* block(tree.hash(tree.ancestor(at, height)).slice()), height)
-          if (history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLong()
+          const found = yield* block(tree.hash(tree.ancestor(at, height)).slice())
+          yield* onBlock(found.transactions.length)
+          history.add(found, height)
+          if (history.entries.length > LONGEST_SCRIPT_HISTORY || history.bytes > LONGEST_BYTES) return yield* tooLong()
           yield* pause
         }
       })
@@ -159,7 +172,10 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
       })
 
     /** With `isLong`, it has one of the places for long histories. */
-    const find = (key: ScriptKey, isLong: boolean): Effect.Effect<Known, BookFailure> =>
+    const find = <E>(
+      key: ScriptKey,
+      { isLong, onBlock }: { readonly isLong: boolean; readonly onBlock: OnBlock<E> }
+    ): Effect.Effect<Known, BookFailure | E> =>
       Effect.gen(function*() {
         const at = yield* place
         const start = startOf(key, at)
@@ -167,19 +183,22 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
         const { above, history } = start
         const found = yield* index.heights({ hash: hashOfKey(key), above, limit: LONGEST_SCRIPT_HISTORY + 1 })
         // Rows of blocks that the index has just left are no longer among them.
-        if (!isAt(found.at, at)) return yield* find(key, isLong)
+        if (!isAt(found.at, at)) return yield* find(key, { isLong, onBlock })
         const { heights } = found
         if (heights.length + history.entries.length > LONGEST_SCRIPT_HISTORY) return yield* tooLongAt(key, at)
         // Another question may read the same blocks before this one has its place.
-        if (heights.length > FEW_BLOCKS && !isLong) return yield* long.withPermits(1)(find(key, true))
+        if (heights.length > FEW_BLOCKS && !isLong) {
+          return yield* long.withPermits(1)(find(key, { isLong: true, onBlock }))
+        }
         const longer = heights.length === 0 ? history : new ScriptHistory(history)
-        yield* Effect.catchTag(read(longer, { at, heights }), "HistoryTooLong", () => tooLongAt(key, at))
+        const reading: Effect.Effect<void, BookFailure | E> = read(longer, { at, heights, onBlock })
+        yield* Effect.catchIf(reading, isTooLong, () => tooLongAt(key, at))
         const known = { at, history: longer }
         cache.put(key, known)
         // A block that came meanwhile took its transactions out of the mempool.
-        return heights.length === 0 || isAt(yield* index.at, at) ? known : yield* find(key, isLong)
+        return heights.length === 0 || isAt(yield* index.at, at) ? known : yield* find(key, { isLong, onBlock })
       })
-    return (key: ScriptKey) => find(key, false)
+    return <E>(key: ScriptKey, onBlock: OnBlock<E>) => find(key, { isLong: false, onBlock })
   })
 
 /** What waits for a script, without what `history` has. */
@@ -267,8 +286,8 @@ const open = (index: ScriptIndex) =>
     yield* index.listen(tell)
 
     return {
-      find: (key) =>
-        Effect.flatMap(histories(key), ({ at, history }) => {
+      find: (key, onBlock = () => Effect.void) =>
+        Effect.flatMap(histories(key, onBlock), ({ at, history }) => {
           if (history.entries.length + moves.count(key) > LONGEST_SCRIPT_HISTORY) return tooLong()
           const height = chain.tree.height(at)
           return Effect.succeed({ history, height, ...waitingOf(key, { height, history, moves, pool }) })

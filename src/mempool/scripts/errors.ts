@@ -19,11 +19,11 @@ export class ScriptsBehind extends Data.TaggedError("ScriptsBehind")<{
   }
 }
 
-/** A script has more transactions than the node lists. */
+/** A script has more transactions than the node lists, or more coins than it keeps. */
 export class HistoryTooLong extends Data.TaggedError("HistoryTooLong")<{
   readonly most: number
 }> {
   override get message(): string {
-    return `the address has more than ${grouped(this.most)} transactions`
+    return `the address has more than ${grouped(this.most)} transactions, or too many coins`
   }
 }

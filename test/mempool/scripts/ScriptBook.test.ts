@@ -332,6 +332,30 @@ describe("the book of scripts", () => {
         }), seen)
     }))
 
+  it.scopedLive("tells whoever asks of each block it reads, and reads for two at most at once", () =>
+    withBook(({ book, node }) =>
+      Effect.gen(function*() {
+        const key = scriptKeyOf(ADDRESS)
+        const blocks = (yield* node.chain.tip).height
+        let seen = 0
+        const ended = yield* Effect.flip(
+          book.find(key, (transactions) => ++seen === 3 ? Effect.fail(`after ${transactions}`) : Effect.void)
+        )
+        assert.deepStrictEqual([ended, seen], ["after 1", 3])
+        seen = 0
+        const count = () => Effect.sync(() => void seen++)
+        const all = yield* Effect.all(Array.from({ length: 5 }, () => book.find(key, count)), {
+          concurrency: "unbounded"
+        })
+        assert.isTrue(all.every(({ history }) => history.entries.length === blocks))
+        assert.isAtLeast(seen, blocks)
+        assert.isAtMost(seen, 2 * blocks)
+        seen = 0
+        yield* book.find(key, count)
+        assert.strictEqual(seen, 0)
+      })
+    ))
+
   it.scopedLive("refuses a list of heights that the limit cut off, and remembers it on this branch", () =>
     Effect.gen(function*() {
       let isCut = false

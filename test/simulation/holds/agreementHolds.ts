@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import { shownTxid } from "../../../src/protocol/keys.ts"
+import { shownTxid, type TxidKey, txidKey, txidOf } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
+import { outpointKey } from "../../../src/protocol/transaction.ts"
+import type { WalletLedger } from "../../../src/wallet/ledger/WalletLedger.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import { mineAt } from "../actors/mining.ts"
 import type { Property, World, WorldNode } from "../World.ts"
@@ -38,13 +40,39 @@ const poolsFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   return undefined
 }
 
+/**
+ * Payments that the wallet of their payer knows as impossible. The wallet that was paid sees none of the coins they
+ * spent: for it they wait, with all that spends them, until its owner abandons them.
+ */
+const impossiblePayments = (nodes: ReadonlyArray<WorldNode>): ReadonlySet<TxidKey> => {
+  const wallets = nodes.flatMap((node) => serviceOf(node, Wallets)?.loaded() ?? [])
+  const known = wallets.flatMap(({ ledger }) => ledger.transactions())
+  return new Set(
+    known.filter(({ state }) => state.type === "conflicted").map(({ transaction }) => transaction.txidKey)
+  )
+}
+
+/** Whether a transaction waits in a wallet for one of these. */
+const waitsFor = (ledger: WalletLedger, txid: TxidKey, impossible: ReadonlySet<TxidKey>): boolean => {
+  const waiting = new Set([txid])
+  for (const each of waiting) {
+    const found = ledger.transaction(each)
+    if (found?.state.type !== "inactive") continue
+    if (impossible.has(each)) return true
+    for (const { prevout } of found.transaction.inputs) waiting.add(txidOf(outpointKey(prevout)))
+  }
+  return false
+}
+
 const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
+  const impossible = impossiblePayments(nodes)
   for (const node of nodes) {
     for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       // Its owner has to unlock it first, as the note of the registration says.
       if (wallet.vault.encryption() === "locked") continue
-      for (const { name, note, step, value } of wallet.names.registrations()) {
+      for (const { name, newTxid, note, step, value } of wallet.names.registrations()) {
         if (value === undefined || step === "done" || step === "failed") continue
+        if (waitsFor(wallet.ledger, txidKey(newTxid), impossible)) continue
         return `the registration of ${nameField(name)} on ${node.name} has not ended: ${step}, ${note}`
       }
     }
@@ -54,12 +82,15 @@ const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
 
 /**
  * Mines at each node in turn: a transaction that a node lost with its mempool reaches the others with a block. Ends once
- * nothing waits for a block.
+ * no registration waits for a block and each node has mined since: a node may keep what spends a NAME_FIRSTUPDATE, and
+ * another node, without it, mine that.
  */
 const mined = (world: World): Effect.Effect<void> =>
   Effect.gen(function*() {
-    for (let count = 0; count < MOST_BLOCKS; count++) {
-      if (count >= world.whole.length && sagaFault(world.whole) === undefined) return
+    let left = world.whole.length
+    for (let count = 0; count < MOST_BLOCKS + world.whole.length; count++) {
+      if (sagaFault(world.whole) !== undefined) left = world.whole.length
+      if (left-- === 0) return
       const { name } = world.whole[count % world.whole.length] ?? { name: "" }
       yield* Effect.ignore(mineAt(world, name, { way: "generate", delay: 0 }))
       yield* Effect.sleep("1 minute")

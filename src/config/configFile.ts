@@ -159,7 +159,7 @@ const isToml = (text: string): boolean => Either.isRight(Either.try(() => parse(
 
 const lineOf = (text: string, line: number): string => text.split(/\r?\n/)[line - 1] ?? ""
 
-/** Whether the line begins a text that does not end. The parser may call the line break behind it wrong. */
+/** Whether the line begins a text that does not end. The parser may complain about the line break instead. */
 const lacksQuote = (text: string, line: number): boolean =>
   /["']/.test(lineOf(text.replace(WHOLE_TEXTS, (whole) => "\n".repeat(whole.split("\n").length - 1)), line))
 

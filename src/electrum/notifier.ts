@@ -107,6 +107,9 @@ const notifyStatuses = (
     return true
   })
 
+const logged = (work: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchAllDefect(work, (defect) => Effect.logError("Electrum clients not notified: internal error", { defect }))
+
 /** Notifies until the scope closes. */
 export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -123,21 +126,23 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
     let told = tree.tip()
     let lot = LOT
 
-    const notifyTip = Effect.gen(function*() {
+    /** Has a fiber of its own, too: a pass over statuses may read long histories. */
+    const notifyTip = (yield* Effect.makeSemaphore(1)).withPermits(1)(Effect.gen(function*() {
       const tip = tree.tip()
+      if (told === tip) return
       if ([...sessions].some(({ followsHeaders }) => followsHeaders)) {
         const params = `[${encodeJson(yield* tipAnswer(headers))}]`
         const message = encodeNotification({ method: "blockchain.headers.subscribe", params })
         for (const reader of sessions) if (reader.followsHeaders) reader.notify(message)
       }
       told = tip
-    })
+    }))
 
     const notify = Effect.gen(function*() {
       const started = monotonic()
       const before = { told, seen }
       // If the header cannot be read now, a later pass tells it.
-      if (told !== tree.tip()) yield* Effect.ignore(notifyTip)
+      yield* Effect.ignore(notifyTip)
       const touched = commits.touchedBehind(seen)
       seen = commits.count
       markChanged(touched, subscriptions)
@@ -147,18 +152,17 @@ export const runNotifier = (parts: NotifierParts): Effect.Effect<void, never, Sc
       lot = 1
       if (yield* notifyStatuses(parts, most)) lot = LOT
       if (told !== before.told || seen !== before.seen) electrumNotifyDuration.observe((monotonic() - started) / 1_000)
-    }).pipe(
-      Effect.catchAllDefect((defect) => Effect.logError("Electrum clients not notified: internal error", { defect }))
-    )
+    })
 
     const hasNews = (): boolean =>
       told !== tree.tip() || commits.count !== seen || !scriptsTouched.isEmpty || subscriptions.isDue
 
-    yield* Effect.forkScoped(withoutSpan(Stream.runForEach(events, () => Queue.offer(wake, undefined))))
+    const tellsTip = Effect.zipRight(Queue.offer(wake, undefined), logged(Effect.ignore(notifyTip)))
+    yield* Effect.forkScoped(withoutSpan(Stream.runForEach(events, () => tellsTip)))
     yield* Effect.forkScoped(
       withoutSpan(Effect.forever(Effect.zipRight(
         Effect.raceFirst(Queue.take(wake), Effect.sleep(POLL)),
-        Effect.suspend(() => hasNews() ? notify : Effect.void)
+        Effect.suspend(() => hasNews() ? logged(notify) : Effect.void)
       )))
     )
   })

@@ -120,8 +120,8 @@ const makeHistories = (index: ScriptIndex, { block, toldTip, tree }: ChainReads)
       cursor !== undefined && equal(cursor.hash, tree.hash(id))
 
     /**
-     * The last block of the index. Waits while followers are told of blocks: the index knows them before the mempool. An
-     * index without a block that the mempool knows lacks what that block took out of the mempool.
+     * The last block of the index. The index hears of a block before the mempool does, so this waits until both know it. An
+     * index that lacks a block of the mempool is refused: it lacks what that block took out of the mempool.
      */
     const place: Effect.Effect<HeaderId, ScriptsBehind | StorageFailure> = Effect.gen(function*() {
       const told = tree.find((yield* toldTip).hash)
@@ -259,7 +259,7 @@ const open = (index: ScriptIndex) =>
         onSuccess: (spent) => Effect.sync(() => moves.add(entry, spent))
       })
 
-    /** Transactions that spend its outputs. In a block, they have no waiting parent less. */
+    /** Transactions that spend its outputs. Once it is in a block, they have one waiting parent less. */
     const childrenOf = ({ transaction: { outputs, txid } }: PoolEntry): ReadonlyArray<PoolEntry> =>
       outputs.flatMap((_, vout) => pool.spender(outpointKey(outpoint(txid, vout))) ?? [])
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Stream, TestClock } from "effect"
+import { Effect, Either, Queue, Stream, TestClock } from "effect"
 import { runNotifier } from "../../src/electrum/notifier.ts"
 import { CODE, ElectrumError, syncing } from "../../src/electrum/protocol/ElectrumError.ts"
 import { type HistoryEntry, statusOf } from "../../src/electrum/protocol/status.ts"
@@ -38,6 +38,8 @@ const notified = Effect.gen(function*() {
     lots: [] as Array<number>,
     confirmed: (_: ScriptKey): Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError> => Effect.succeed([entry(1)])
   }
+  const tips = yield* Queue.unbounded<void>()
+  const headers: Array<string> = []
   const subscriptions = new Subscriptions()
   const all: Histories["all"] = (key) =>
     Effect.suspend(() => {
@@ -72,7 +74,7 @@ const notified = Effect.gen(function*() {
     next: () => Effect.void
   }
   yield* runNotifier({
-    chain: { subscription: Effect.succeed(Stream.never), tree: { tip: () => state.tip as HeaderId } },
+    chain: { subscription: Effect.succeed(Stream.fromQueue(tips)), tree: { tip: () => state.tip as HeaderId } },
     names: { commits: Effect.succeed(commits) },
     scripts: undefined,
     headers: {
@@ -83,12 +85,12 @@ const notified = Effect.gen(function*() {
       isAt: () => true
     },
     histories,
-    sessions: [],
+    sessions: [{ followsHeaders: true, notify: (message) => headers.push(message) }],
     subscriptions
   })
   const pass = TestClock.adjust("1 second")
   const readsSeen = (count: number) => eventually(`${count} reads`, Effect.sync(() => state.reads.length >= count))
-  return { state, subscriptions, pass, readsSeen }
+  return { state, subscriptions, headers, tips, pass, readsSeen }
 })
 
 const follow = (subscriptions: Subscriptions, keys: ReadonlyArray<ScriptKey>) => {
@@ -195,6 +197,19 @@ describe("the notifier", () => {
       yield* eventually("the others are told", Effect.sync(() => reader.told.length === 2))
       assert.deepStrictEqual(KEYS.map((key) => subscriptions.has(key)), [false, true, true])
       assert.isFalse(subscriptions.isDue)
+    }))
+
+  it.scoped("tells a block while a history is read", () =>
+    Effect.gen(function*() {
+      const { headers, pass, readsSeen, state, subscriptions, tips } = yield* notified
+      follow(subscriptions, KEYS)
+      state.confirmed = () => Effect.never
+      state.count++
+      yield* pass
+      yield* readsSeen(1)
+      state.tip = 1
+      yield* Queue.offer(tips, undefined)
+      yield* eventually("the block is told", Effect.sync(() => headers.length === 1))
     }))
 
   it.scoped("lives on after a defect, and tells the others", () =>

@@ -14,6 +14,9 @@ type Moved = Pick<Coin, "script" | "value">
 
 export const scriptKeyOf = (script: Uint8Array): ScriptKey => scriptKey(scriptHashOf(script))
 
+const byTxid = (moves: ReadonlyArray<WaitingMove>): Map<TxidKey, WaitingMove> =>
+  new Map(moves.map((move) => [move.entry.transaction.txidKey, move]))
+
 /** The transactions of the mempool by the scripts that they pay or spend from. */
 export class ScriptPool {
   /** Most scripts have a single move, for which a map would be several times as large. */
@@ -40,12 +43,8 @@ export class ScriptPool {
 
   #put(key: ScriptKey, move: WaitingMove): void {
     const moves = this.#moves.get(key)
-    if (moves === undefined) this.#moves.set(key, move)
-    else if (moves instanceof Map) moves.set(move.entry.transaction.txidKey, move)
-    else {this.#moves.set(
-        key,
-        new Map([[moves.entry.transaction.txidKey, moves], [move.entry.transaction.txidKey, move]])
-      )}
+    if (moves instanceof Map) moves.set(move.entry.transaction.txidKey, move)
+    else this.#moves.set(key, moves === undefined ? move : byTxid([moves, move]))
   }
 
   /** Returns the scripts that the transaction touched. */

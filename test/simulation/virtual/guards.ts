@@ -247,9 +247,10 @@ const patch = (world: Substitute, undo: Undo): void => {
   replace(crypto, { getRandomValues: getRandomValues(world) }, undo)
   const nanos = (): bigint => BigInt(Math.round(world.monotonic() * 1e6))
   replace(process.hrtime, { bigint: nanos }, undo)
+  // Undone after what comes next.
+  undo.add(syncBuiltinESMExports)
   replace(load("node:crypto"), cryptoOf(world), undo)
   syncBuiltinESMExports()
-  undo.add(syncBuiltinESMExports)
 }
 
 /** Installs the guards of a world. A process has at most one world at a time. */

@@ -11,6 +11,7 @@ import { redirect } from "../web/document.ts"
 import { makeCalls } from "./calls.ts"
 import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
 import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
+import { hereOf, servesDesk } from "./deskStarting.ts"
 import { noticePage } from "./frame.ts"
 import { linkPage, type LinkVisit, openLink } from "./linkPages.ts"
 import { ENDED, login, loginPage } from "./loginPages.ts"
@@ -103,34 +104,6 @@ const wrongWay = (
   return isOwnName(host, { ownName })
     ? undefined
     : "The desk answers only at addresses and names of this machine, such as 127.0.0.1 or localhost."
-}
-
-const hereOf = ({ path, query }: PageRequest): string => `.${path}${query.size === 0 ? "" : `?${query.toString()}`}`
-
-/** No page is deeper, because redirects are relative to the page. */
-const servesDesk = ({ path }: PageRequest): boolean =>
-  path === DESK.slice(0, -1) || (path.startsWith(DESK) && !path.includes("/", DESK.length))
-
-/** Seconds until a browser asks again. */
-const STARTING_SECONDS = 5
-
-/** While the node starts, there is no session yet, and a form does nothing. */
-export const deskStarting: VisitHandler = {
-  serves: servesDesk,
-  visit: (request, { form }) =>
-    Effect.succeed(noticePage({
-      status: 503,
-      title: "svcd is starting",
-      at: "names",
-      ...(form === undefined ? { reloadAfter: STARTING_SECONDS } : {}),
-      headers: { "Retry-After": String(STARTING_SECONDS) },
-      tone: "busy",
-      paragraphs: [
-        form === undefined
-          ? "The node is opening its files. This page reloads automatically."
-          : "The node was restarted, and your request did nothing. Sign in again in a moment."
-      ]
-    }, { network: undefined, here: hereOf(request) }))
 }
 
 export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never, DeskLinks | Dispatch> =>

@@ -7,13 +7,16 @@ import { type Html, html } from "./html.ts"
 /** Within which a moment is "now". */
 export const NOW_SECONDS = 5
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" })
+/** Made on use: a format takes milliseconds to load, which a start of the node need not spend. */
+let relative: Intl.RelativeTimeFormat | undefined
+let days: Intl.DateTimeFormat | undefined
 
 /** In the largest unit that fits once: `3 min. ago`, `in 2 days`. */
 export const distance = (seconds: number): string => {
   const length = Math.abs(seconds)
   if (length < NOW_SECONDS) return "now"
   const [unit, each] = TIME_UNITS.find(([, each]) => length >= each) ?? ["second", 1]
+  relative ??= new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" })
   return relative.format(Math.trunc(seconds / each), unit)
 }
 
@@ -25,10 +28,11 @@ const isoOf = (seconds: number): string => new Date(1000 * Math.min(Math.max(0, 
 /** `2026-11-21 18:39 UTC`. */
 export const moment = (seconds: number): string => `${isoOf(seconds).slice(0, -8).replace("T", " ")} UTC`
 
-const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
-
 /** For times not known to the minute: `21 Nov 2026`. */
-export const day = (seconds: number): string => days.format(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT))
+export const day = (seconds: number): string => {
+  days ??= new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
+  return days.format(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT))
+}
 
 /** Distance from now, with the date as a tooltip. Seconds since 1970. */
 export const ago = (seconds: number, { now }: { readonly now: number }): Html =>

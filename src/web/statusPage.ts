@@ -16,8 +16,6 @@ import { makeOverviewPage } from "./overviewPage.ts"
 import { isStatusRequest, methodsShown, wanted } from "./routes.ts"
 import { makeSearchPage } from "./searchPage.ts"
 
-export { startingPage } from "./startingPage.ts"
-
 /** Milliseconds for which an overview is shared. */
 const OVERVIEW_MS = 1_000
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Confirmations, OPEN_MS } from "../../src/desk/confirmations.ts"
-import { deskStarting } from "../../src/desk/desk.ts"
+import { deskStarting } from "../../src/desk/deskStarting.ts"
 import { pageRequest } from "../../src/http/Pages.ts"
 import { html } from "../../src/web/html.ts"
 import { ADDRESS, type Answers, NAME, OWN, PASSWORD, PAYS, Refused, TestDesk } from "./askDesk.ts"

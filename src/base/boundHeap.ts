@@ -13,8 +13,12 @@ import { loopShare } from "./consumption.ts"
  */
 export const YOUNG_BYTES = 4 * 1024 * 1024
 
-/** V8 collects the old generation when the heap has grown by this percentage. */
+/** V8 collects the old generation when the heap has grown by this percentage. With 0 it chooses. */
 const GROWTH = "--heap-growing-percent=50"
+const ANY_GROWTH = "--heap-growing-percent=0"
+
+/** Milliseconds. A start keeps nearly all its objects, so that collecting them would only make it longer. */
+const GROWTH_AFTER = 2_000
 
 /** Growth factors of the young generation when many objects survive. A factor of 1 keeps its size. */
 const TWICE = "--semi-space-growth-factor=2"
@@ -66,10 +70,20 @@ const hasChosen = (): boolean =>
  * precedence.
  */
 export const boundHeap = (): void => {
-  setFlagsFromString(GROWTH)
+  setTimeout(() => setFlagsFromString(GROWTH), GROWTH_AFTER).unref()
   if (hasChosen()) return
   enlarge(YOUNG_BYTES)
   // A new thread resets the factor for all threads. Its own limit is set by the code that starts it.
   process.on("worker", (worker) => worker.once("online", () => setFlagsFromString(NO_MORE)))
   keepRoom(Math.min(YOUNG_BYTES, youngBytes()))
+}
+
+/** Runs a function with the flags of a start: compiled code requires the flags under which it was stored. */
+export const withFlagsOfStart = (run: () => void): void => {
+  setFlagsFromString(ANY_GROWTH)
+  try {
+    run()
+  } finally {
+    setFlagsFromString(GROWTH)
+  }
 }

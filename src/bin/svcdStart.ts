@@ -1,4 +1,4 @@
-import { boundHeap } from "../base/boundHeap.ts"
+import { boundHeap, withFlagsOfStart } from "../base/boundHeap.ts"
 import { onStarted } from "../programs/svcd/startedSignal.ts"
 import { type Kept, runCached } from "./cachedStart.ts"
 
@@ -11,5 +11,5 @@ const ANSWERED = 2_000
  */
 export const runSvcd = (kept: Kept): unknown => {
   boundHeap()
-  return runCached(kept, (keep) => onStarted(() => void setTimeout(keep, ANSWERED).unref()))
+  return runCached(kept, (keep) => onStarted(() => void setTimeout(() => withFlagsOfStart(keep), ANSWERED).unref()))
 }

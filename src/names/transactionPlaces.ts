@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
+import { type PlacedTransaction, transactionIn } from "../chain/blockReads.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
+import type { BlockNotFound, BlockUnavailable } from "../chain/errors.ts"
 import { NO_HEADER } from "../chain/index/HeaderTree.ts"
 import { Indexes } from "../chain/indexes/Indexes.ts"
 import type { ScriptIndex } from "../chain/indexes/ScriptIndex.ts"
@@ -13,6 +15,10 @@ import { NameDb } from "./NameDb.ts"
 export interface TransactionPlaces {
   /** The height of a transaction (txid in wire order) from an index, an unspent output, or a name that it changed. */
   readonly heightOf: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
+  /** A transaction in its block, found by `heightOf`. The block of a pruned node may be unavailable. */
+  readonly find: (
+    txid: Bytes
+  ) => Effect.Effect<PlacedTransaction | undefined, BlockNotFound | BlockUnavailable | StorageFailure>
   /** Whether there is an index of all transactions (`-txindex`, `-electrumindex`). */
   readonly indexed: boolean
   /** Whether that index lacks blocks because it is being rebuilt in the background. */
@@ -60,14 +66,23 @@ export const transactionPlaces: Effect.Effect<
   const names = yield* NameDb
   const index = yield* TxIndex
   const { scripts } = yield* Indexes
+
+  const heightOf = (txid: Bytes): Effect.Effect<number | undefined, StorageFailure> =>
+    Effect.gen(function*() {
+      const indexed = yield* index.heightOf(txid)
+      if (indexed !== undefined) return indexed
+      const coin = yield* chainCoins.coinOf(txid)
+      const known = coin?.height ?? (yield* names.heightOfTransaction(txid))
+      return known ?? (scripts && (yield* heightByScripts(scripts, chain, txid)))
+    })
+
   return {
-    heightOf: (txid) =>
+    heightOf,
+    find: (txid) =>
       Effect.gen(function*() {
-        const indexed = yield* index.heightOf(txid)
-        if (indexed !== undefined) return indexed
-        const coin = yield* chainCoins.coinOf(txid)
-        const known = coin?.height ?? (yield* names.heightOfTransaction(txid))
-        return known ?? (scripts && (yield* heightByScripts(scripts, chain, txid)))
+        const height = yield* heightOf(txid)
+        const info = height === undefined ? undefined : yield* chain.headerAt(height)
+        return info && (yield* transactionIn(chain, info, txid))
       }),
     indexed: index.enabled || scripts !== undefined,
     indexIsBehind: Effect.gen(function*() {

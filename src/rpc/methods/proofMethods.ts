@@ -2,7 +2,10 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
-import { TxIndex } from "../../chain/TxIndex.ts"
+import type { Indexes } from "../../chain/indexes/Indexes.ts"
+import type { TxIndex } from "../../chain/TxIndex.ts"
+import type { NameDb } from "../../names/NameDb.ts"
+import { transactionPlaces } from "../../names/transactionPlaces.ts"
 import { type Bytes, compare, displayHash, equal, toHex } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import {
@@ -44,12 +47,12 @@ export const decodeProof = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> 
     decodedOr(() => Effect.succeed(readMerkleProof(new Reader(proof))), () => RpcError.misc(TRUNCATED))
   )
 
-export const proofMethods: Methods<Chain | ChainCoins | TxIndex> = Effect.gen(function*() {
+export const proofMethods: Methods<Chain | ChainCoins | Indexes | NameDb | TxIndex> = Effect.gen(function*() {
   const chain = yield* Chain
   const coins = yield* ChainCoins
-  const index = yield* TxIndex
+  const places = yield* transactionPlaces
 
-  /** The height of the first transaction with an unspent output, or of the first one in the index. */
+  /** The height of the first transaction with an unspent output, or of the first one that the node finds otherwise. */
   const heightOf = (txids: ReadonlyArray<Bytes>): Effect.Effect<number | undefined, RpcError> =>
     Effect.gen(function*() {
       const sorted = txids.toSorted(compare)
@@ -58,7 +61,7 @@ export const proofMethods: Methods<Chain | ChainCoins | TxIndex> = Effect.gen(fu
         if (coin !== undefined) return coin.height
       }
       const [first] = sorted
-      return first === undefined ? undefined : yield* index.heightOf(first)
+      return first === undefined ? undefined : yield* places.heightOf(first)
     }).pipe(Effect.mapError(storageError))
 
   const blockWith = (txids: ReadonlyArray<Bytes>): Effect.Effect<HeaderInfo, RpcError> =>

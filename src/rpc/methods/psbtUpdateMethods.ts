@@ -1,10 +1,13 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
-import { TxIndex } from "../../chain/TxIndex.ts"
+import type { Indexes } from "../../chain/indexes/Indexes.ts"
+import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import { type Bytes, equal, toHex } from "../../protocol/bytes.ts"
+import type { NameDb } from "../../names/NameDb.ts"
+import { transactionPlaces } from "../../names/transactionPlaces.ts"
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import { type OutpointKey, txidKey } from "../../protocol/keys.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { isFinalInput, type Psbt, type PsbtInput } from "../../protocol/psbt/Psbt.ts"
@@ -44,27 +47,25 @@ const refuseMismatch = (psbt: Psbt, { statuses }: SignedPsbt): Effect.Effect<voi
 }
 
 export const psbtUpdateMethods: Methods<
-  Chain | ChainCoins | Mempool | TxIndex
+  Chain | ChainCoins | Indexes | Mempool | NameDb | TxIndex
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
-  const index = yield* TxIndex
+  const places = yield* transactionPlaces
   const { network } = chain.params
 
-  /** From the mempool or, with an index, from the chain. */
+  /** From the mempool or, with an index of all transactions, from the chain. */
   const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
     Effect.gen(function*() {
-      const waiting = pool.get(txidKey(txid))
-      if (waiting !== undefined) return waiting.transaction
-      const height = yield* index.heightOf(txid)
-      const info = height === undefined ? undefined : yield* chain.headerAt(height)
-      if (info === undefined) return undefined
-      const block = yield* Effect.catchTags(chain.block(info.hash), {
+      const waiting = pool.get(txidKey(txid))?.transaction
+      // As in the reference node: an unspent output alone does not lead to the whole transaction.
+      if (waiting !== undefined || !places.indexed) return waiting
+      const placed = yield* Effect.catchTags(places.find(txid), {
         BlockNotFound: () => Effect.succeed(undefined),
         BlockUnavailable: () => Effect.succeed(undefined)
       })
-      return block?.transactions.find((transaction) => equal(transaction.txid, txid))
+      return placed?.transaction
     }).pipe(Effect.mapError(storageError))
 
   const withUtxo = (

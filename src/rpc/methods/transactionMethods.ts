@@ -56,9 +56,7 @@ export const transactionMethods: Methods<
 
   const find = (txid: Bytes): Effect.Effect<PlacedTransaction, RpcError> =>
     Effect.gen(function*() {
-      const height = yield* Effect.mapError(places.heightOf(txid), storageError)
-      const info = height === undefined ? undefined : yield* chain.headerAt(height)
-      const placed = info && (yield* Effect.mapError(transactionIn(chain, info, txid), missingBlock))
+      const placed = yield* Effect.mapError(places.find(txid), missingBlock)
       if (placed !== undefined) return placed
       const why = !places.indexed
         ? "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"

@@ -1,7 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Either } from "effect"
+import { Indexes } from "../../../src/chain/indexes/Indexes.ts"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { NameDb } from "../../../src/names/NameDb.ts"
 import { scriptOf } from "../../../src/protocol/address.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../src/protocol/hash.ts"
@@ -40,10 +42,12 @@ const OPTIONS = AnswerOptions.of({
 
 /** The methods on the chain of `regtest-names`. */
 const calls = Effect.gen(function*() {
-  const { chain, pool } = yield* MethodNode
+  const { chain, indexes, names, pool } = yield* MethodNode
   const methods = yield* Effect.map(Effect.all([psbtMethods, psbtUpdateMethods]), (lists) => lists.flat()).pipe(
     Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
+    Effect.provideService(NameDb, names),
+    Effect.provideService(Indexes, indexes),
     Effect.provideService(AnswerOptions, OPTIONS),
     Effect.provide(layerOff)
   )

@@ -175,6 +175,23 @@ layer(methodNode())("getrawtransaction without an index", (it) => {
     }))
 })
 
+layer(methodNode({ indexes: true }))("an index of addresses without one of transactions", (it) => {
+  it.effect("leads each method to a transaction that has nothing left", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* MethodNode
+      const { height, txid } = FORGOTTEN
+      assert.include((yield* call("getrawtransaction", txid, 1)).value, { txid, blockhash: hashAt(height) })
+      const proof = (yield* call("gettxoutproof", [txid])).value
+      assert.deepStrictEqual((yield* call("verifytxoutproof", proof)).value, [txid])
+      const outputs = { n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV: 1 }
+      const empty = (yield* call("createpsbt", [{ txid, vout: 0 }], outputs)).value
+      const { json } = yield* call("decodepsbt", (yield* call("utxoupdatepsbt", empty)).value)
+      assert.strictEqual(stringAt(at(json, "inputs", 0, "non_witness_utxo"), "txid"), txid)
+      assert.strictEqual((yield* refusal("gettxoutproof", [NOBODYS])).message, "Transaction not yet in block")
+      assert.match((yield* refusal("getrawtransaction", NOBODYS)).message, /^No such mempool or blockchain transaction/)
+    }))
+})
+
 layer(methodNode({ blocks: false }))("decoding", (it) => {
   it.effect("decoderawtransaction as the reference node", () =>
     Effect.gen(function*() {

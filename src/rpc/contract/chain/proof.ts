@@ -23,8 +23,8 @@ export const GETTXOUTPROOF = chainContract({
   heavy: true,
   summary:
     "Returns a proof that a block contains transactions, in hexadecimal digits: the header with its merged-mining " +
-    "proof, and a part of the merkle tree. Without -txindex and without a block, one of them must have an unspent " +
-    "output.",
+    "proof, and a part of the merkle tree. Without -txindex or -electrumindex and without a block, one of them must " +
+    "have an unspent output, or the first one must have changed a name.",
   params: {
     txids: array(hash("A transaction.", { label: "txid" }), "The transactions, all in one block."),
     blockhash: optional(hash("Their block."))

@@ -30,10 +30,11 @@ const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> =>
 export const namespaceBytes = (namespace: string | undefined): Either.Either<Bytes, InvalidRequest> =>
   bytesOf({ field: "namespace", text: namespace ?? "", most: MAX_NAME_LENGTH })
 
-const DEFAULT_LIMIT = 100
+/** Unless the caller gives a limit. */
+const NAMES_LISTED = 100
 
 const limitOf = (limit: number | undefined): Either.Either<number, InvalidRequest> => {
-  if (limit === undefined) return Either.right(DEFAULT_LIMIT)
+  if (limit === undefined) return Either.right(NAMES_LISTED)
   return Number.isInteger(limit) && limit >= 0
     ? Either.right(limit)
     : Either.left(new InvalidRequest({ field: "limit", reason: "has to be an integer of 0 or more" }))

@@ -54,6 +54,7 @@ export class DeskSession {
     return createHmac("sha256", this.#key).update(JSON.stringify([wallet])).digest("base64url")
   }
 
+  /** Protects the forms of a session from forged requests (CSRF). Compares in constant time. */
   isFormToken(given: string | null): boolean {
     const [right, token] = [Buffer.from(this.formToken(this.wallet)), Buffer.from(given ?? "")]
     return right.length === token.length && timingSafeEqual(right, token)

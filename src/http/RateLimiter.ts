@@ -1,7 +1,7 @@
 import type { ClientAddress } from "./clientAddress.ts"
 
-/** Requests per minute for clients on other hosts. By default, loopback clients are not limited. */
-const DEFAULT_LIMIT = 6_000
+/** For clients on other hosts, unless `-ratelimit` sets another number. By default, loopback clients are not limited. */
+const REQUESTS_PER_MINUTE = 6_000
 
 /** Clients remembered. Beyond that, the least recently active are forgotten. */
 const MAX_CLIENTS = 10_000
@@ -60,7 +60,7 @@ export class RateLimiter {
 
   #limitOf(client: ClientAddress): number | undefined {
     if (this.#setting > 0) return this.#setting
-    return this.#setting < 0 || client.loopback ? undefined : DEFAULT_LIMIT
+    return this.#setting < 0 || client.loopback ? undefined : REQUESTS_PER_MINUTE
   }
 
   /** Fills the bucket up to now and moves it to the end of the map: the least recently active is first. */

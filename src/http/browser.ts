@@ -49,7 +49,7 @@ export interface BrowserRule {
 export const isForeignHost = (host: string | undefined, { open, ownName }: BrowserRule): boolean =>
   open && !isLocalName(host, { ownName })
 
-/** Whether a request that can change something comes from another site. */
+/** Whether a request that can change something comes from another site, as a forged one does (CSRF). */
 export const isForeignCall = ({ host, origin, "sec-fetch-site": site }: BrowserHeaders): boolean =>
   (site !== undefined && site !== "same-origin" && site !== "none") ||
   (origin !== undefined && origin !== `http://${host ?? ""}` && origin !== `https://${host ?? ""}`)

@@ -14,7 +14,7 @@ import { lineOf, type LogEvent, type LogOutput } from "./logText.ts"
  * The daemon's log: one line per entry, on standard output or in a file. Standard error only has reasons why `svcd`
  * cannot run, and problems of the log file.
  *
- * An entry is a fixed message and a record of facts: `Effect.logInfo("peer connected", { inbound: false })`. The
+ * An entry is a fixed message and a record of facts: `Effect.logInfo("registration step changed", { name, step })`. The
  * annotation `subsystem`, set once around a service, names the part of the node that logs.
  */
 

@@ -36,12 +36,12 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
   const tip = state.active.at(tipHeight)
   const id = state.index.find(cursor.hash)
   if (id !== NONE && state.active.isActive(id)) return forward(state, cursor.height + 1)
-  if (id !== NONE && state.index.has(id, Status.VALID)) return rewindTo(state, state.index.forkPoint(id, tip))
+  if (id !== NONE && state.index.has(id, Status.VALID)) return rewind(state, state.index.forkPoint(id, tip))
   if (cursor.height > tipHeight && !leavesChain(state, trail)) return { type: "wait" }
-  if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
+  if (id !== NONE) return rewind(state, state.index.forkPoint(id, tip))
   // The cursor's block is unknown, but earlier blocks may be known.
   const known = trail.find(({ hash, height }) => height < cursor.height && state.index.find(hash) !== NONE)
-  return rewindTo(state, known === undefined ? GENESIS : state.index.forkPoint(state.index.find(known.hash), tip))
+  return rewind(state, known === undefined ? GENESIS : state.index.forkPoint(state.index.find(known.hash), tip))
 }
 
 /** Whether the block at a height is missing because the chain state began above it. */
@@ -68,7 +68,7 @@ const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
   return id === NONE || !(state.active.isActive(id) || state.index.has(id, Status.VALID))
 }
 
-const rewindTo = (state: ChainState, id: HeaderId): Move => ({ type: "rewind", to: cursorOf(state, id) })
+const rewind = (state: ChainState, id: HeaderId): Move => ({ type: "rewind", to: cursorOf(state, id) })
 
 export const cursorOf = (state: ChainState, id: HeaderId): Cursor => ({
   height: state.index.height(id),

@@ -27,7 +27,7 @@ const IPV6 = 4
 const LONGEST_TEXT = 255
 
 /** Enough for Tor to build a circuit. */
-const DEFAULT_LIMIT = "30 seconds"
+const PROXY_TIMEOUT = "30 seconds"
 
 /** RFC 1928, section 6, and Tor's extensions for onion services. */
 const REPLIES: Readonly<Record<number, string>> = {
@@ -133,7 +133,7 @@ export const connectThrough = (
   } = {}
 ): Effect.Effect<PeerStream, PeerUnreachable, Scope.Scope> =>
   Effect.suspend(() => {
-    const { credentials, limit = DEFAULT_LIMIT } = options
+    const { credentials, limit = PROXY_TIMEOUT } = options
     const peer = target.host.includes(":") ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
     const unreachable = (reason: string): PeerUnreachable => new PeerUnreachable({ peer, reason })
     const texts = [target.host, ...(credentials === undefined ? [] : [credentials.user, credentials.password])]

@@ -71,7 +71,7 @@ export class Automatic {
   private readonly options: AutomaticOptions
   private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
   private readonly selves = new Set<string>()
-  private anchors: Array<{ readonly address: NetAddress; readonly port: number }>
+  private anchorPeers: Array<{ readonly address: NetAddress; readonly port: number }>
   private nextFeeler: number
   private nextBlockRelay: number
   private nextCheck = 0
@@ -79,7 +79,7 @@ export class Automatic {
   /** `now`: seconds since 1970. */
   constructor(options: AutomaticOptions, now: number) {
     this.options = options
-    this.anchors = [...options.store.anchors]
+    this.anchorPeers = [...options.store.anchors]
     this.nextFeeler = now + exponential(options.random, FEELER_INTERVAL)
     this.nextBlockRelay = now + exponential(options.random, BLOCK_RELAY_INTERVAL)
   }
@@ -143,7 +143,7 @@ export class Automatic {
   /** A forced restart must not let an attacker choose all peers. */
   private callAnchor(now: number): boolean {
     for (;;) {
-      const anchor = this.anchors.shift()
+      const anchor = this.anchorPeers.shift()
       if (anchor === undefined) return false
       const { barred, groups, networks, taken } = this.avoided(now)
       if (!networks.has(anchor.address.network) || taken.has(endpointKey(anchor.address, anchor.port))) continue

@@ -41,10 +41,10 @@ const decodedInSteps = (
 }
 
 /**
- * Short limits until `verack` arrives, not until it is handled, as the next message may arrive with it. After that,
- * long answers are accepted only if outstanding.
+ * The longest payload per command. Limits are short during the handshake, until `verack` arrives, not until it is
+ * handled, as the next message may arrive with it. After that, long answers are accepted only if outstanding.
  */
-export const payloadLimits = (asked: Pick<Asked, "owed">): (command: string) => number => {
+export const limitByPhase = (asked: Pick<Asked, "owed">): (command: string) => number => {
   let shaken = false
   return (command) => {
     if (command === "verack") shaken = true
@@ -126,7 +126,7 @@ export class Reading {
 
   readonly run: Effect.Effect<void> = Effect.gen(this, function*() {
     const { heard, intake, magic, memory, socket } = this.link
-    const parser = new FrameParser(magic, { limitOf: payloadLimits(intake.asked), memory: memory.frames })
+    const parser = new FrameParser(magic, { limitOf: limitByPhase(intake.asked), memory: memory.frames })
     while (!this.closed) {
       if (!intake.expects) yield* this.whenDue
       yield* this.whenRoom

@@ -77,7 +77,8 @@ export interface FrameLimits {
 
 /**
  * Holds at most one payload, whose memory grows with the received bytes, not with the announced length. Each byte is
- * copied a bounded number of times. Payloads are never views of the chunks.
+ * copied a bounded number of times. Payloads are never views of the chunks. A payload above the limit of its command is
+ * oversized and skipped as it arrives.
  */
 export class FrameParser {
   private readonly magic: Bytes
@@ -160,6 +161,7 @@ export class FrameParser {
     return new DataView(this.header.buffer).getUint32(MAGIC_SIZE + COMMAND_SIZE, true)
   }
 
+  /** Marks an oversized payload as `skipped`. */
   private readHeader(): Pending {
     const { command, named } = readCommand(this.header.subarray(MAGIC_SIZE, MAGIC_SIZE + COMMAND_SIZE))
     const length = this.announcedLength()

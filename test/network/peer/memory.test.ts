@@ -3,7 +3,7 @@ import { Effect, TestClock } from "effect"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import { Asked } from "../../../src/network/peer/Asked.ts"
 import { decodedSize, PeerMemory } from "../../../src/network/peer/PeerMemory.ts"
-import { payloadLimits } from "../../../src/network/peer/Reading.ts"
+import { limitByPhase } from "../../../src/network/peer/Reading.ts"
 import { FrameParser } from "../../../src/network/wire/framing.ts"
 import { decodeInSteps, decodeMessage, encodeMessage } from "../../../src/network/wire/message.ts"
 import { MAX_ANNOUNCED, PackedItems } from "../../../src/network/wire/messages/inv.ts"
@@ -47,7 +47,7 @@ describe("inventories", () => {
 describe("payload limits", () => {
   it("long headers and blocktxn are allowed only while an answer is outstanding", () => {
     const asked = new Asked()
-    const limit = payloadLimits(asked)
+    const limit = limitByPhase(asked)
     limit("verack")
     assert.isAtMost(limit("headers"), 0x64000)
     assert.isAtMost(limit("blocktxn"), 0x20000)

@@ -43,6 +43,8 @@ export interface EmbeddedConfig {
   readonly sync: "light" | "full" | undefined
   /** As in `-anchor`; empty for the anchors of the network. */
   readonly anchor: string
+  /** As in `-nameproofs`. */
+  readonly nameProofs: boolean
   readonly wallet: string | undefined
   readonly walletPassphrase: Redacted.Redacted<string> | undefined
 }
@@ -149,6 +151,7 @@ const Config = Schema.Struct({
     })
   ),
   anchor: Schema.UndefinedOr(anchor),
+  nameProofs: Schema.UndefinedOr(Schema.Boolean),
   requireProof: Schema.UndefinedOr(
     Schema.Literal(...PROOF_LEVELS).annotations({
       message: () => ({ message: oneOf(...PROOF_LEVELS), override: true })
@@ -203,6 +206,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["bootstrapPeers", "has to be a list of addresses of the form host:port"],
   ["disableWallet", "has to be true or false"],
   ["sync", oneOf("light", "full")],
+  ["nameProofs", "has to be true or false"],
   ["requireProof", oneOf(...PROOF_LEVELS)],
   ["config", "has to be an object"]
 ])
@@ -278,6 +282,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         disableWallet: fields.disableWallet ?? false,
         sync: fields.sync,
         anchor: fields.anchor ?? "",
+        nameProofs: fields.nameProofs ?? false,
         wallet,
         walletPassphrase: walletPassphrase === undefined ? undefined : hidden(walletPassphrase)
       }

@@ -218,6 +218,11 @@ export interface ConfigOf<Secret, Time> {
    * chain up to it in hex. `none` begins at genesis. The default is the network's anchors.
    */
   readonly anchor?: string | undefined
+  /**
+   * Embedded: a light client keeps what `proveName` needs, some 75 MB, and fetches its blocks again if it has them without.
+   * Off by default; a client with the whole chain needs no such setting.
+   */
+  readonly nameProofs?: boolean | undefined
   /** The proof that answers need unless a call says otherwise; `work` by default. */
   readonly requireProof?: ProofLevel | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */

@@ -102,7 +102,7 @@ const REASONS = {
 const UNPROVABLE = {
   pruned: "its block was pruned. Ask a node that keeps all blocks, or start without -prune and with -reindex",
   missing: "its block is not stored yet. Retry when the node has it",
-  unkept: "the node keeps names without their blocks. Start it with -nameproofs",
+  unkept: "the node keeps names without their blocks. Start it with -nameproofs, or nameProofs: true in a program",
   long: "it is too large for a proof. Ask for fewer headers, or read the name from a node of your own",
   none: "there are no blocks here. Ask a daemon with blocks"
 }

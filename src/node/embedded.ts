@@ -29,7 +29,7 @@ export const embeddedSettings = (
   { embedded, network }: DecodedConfig,
   cores = availableParallelism()
 ): Either.Either<Settings, InvalidConfig> => {
-  const { anchor, bootstrapPeers, dataDir, disableWallet, maxPeers, sync } = embedded
+  const { anchor, bootstrapPeers, dataDir, disableWallet, maxPeers, nameProofs, sync } = embedded
   return Either.mapLeft(
     decodeNodeOptions({
       network,
@@ -43,7 +43,8 @@ export const embeddedSettings = (
       disableWallet,
       // Even a directory with a part of the chain can stay with the window.
       sync: sync ?? "full",
-      anchor
+      anchor,
+      nameProofs
     }),
     (problem) => new InvalidConfig(problem)
   )

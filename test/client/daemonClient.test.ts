@@ -296,6 +296,8 @@ describe("the client over a daemon", () => {
       [{ timeout: 0 }, "timeout"],
       [{ dataDir: "" }, "dataDir"],
       [{ disableWallet: "yes" }, "disableWallet"],
+      [{ nameProofs: "yes" }, "nameProofs"],
+      [{ nameproofs: true }, "nameproofs"],
       [{ RPCAddr: "http://127.0.0.1:1" }, "RPCAddr"],
       [{ datadir: "/tmp" }, "datadir"],
       [{ netwerk: "regtest" }, "netwerk"]

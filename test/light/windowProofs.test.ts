@@ -1,12 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import Database from "better-sqlite3"
 import { join } from "node:path"
-import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { LightChain } from "../../src/light/LightChain.ts"
-import { LightHeaders } from "../../src/light/LightHeaders.ts"
 import { evidenceInWindow } from "../../src/light/windowEvidence.ts"
-import { WindowFile } from "../../src/light/WindowFile.ts"
 import { nameDocument } from "../../src/names/nameEvidence.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { type Bytes, EMPTY, toHex } from "../../src/protocol/bytes.ts"
@@ -16,6 +12,7 @@ import { proofOf } from "../support/nameProofs.ts"
 import { mine, text } from "../support/regtest.ts"
 import { withDirectory } from "../support/temporary.ts"
 import { allBlocks } from "../support/twoBranches.ts"
+import { fill, type OpenWindow, openWindow } from "./openWindow.ts"
 
 /** The window of a light chain, and what it proves, beside proofs made from whole blocks. */
 
@@ -24,31 +21,6 @@ const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const NETWORK = "regtest"
 
 const WANTED = { headers: 6, chain: true }
-
-interface OpenWindow {
-  readonly file: WindowFile
-  readonly chain: LightChain
-}
-
-const openWindow = (directory: string, keeps: boolean): OpenWindow => {
-  const file = new WindowFile(join(directory, "names-window.db"), 4096)
-  file.keepProofs(keeps)
-  const index = new BlockIndex()
-  const stored = file.state()
-  if (stored !== undefined) index.load(file.pages(), stored.headerCount)
-  return { file, chain: new LightChain(file, new LightHeaders(index, regtestParams, () => 1_900_000_000)) }
-}
-
-/** Takes the blocks as from peers, the newest first. */
-const fill = ({ chain }: OpenWindow, given: ReadonlyArray<Block>): void => {
-  for (const block of given) chain.headers.accept(block)
-  chain.begin()
-  for (const block of given.toReversed()) {
-    assert.isUndefined(chain.take(block))
-    chain.settle()
-  }
-  chain.flush()
-}
 
 const documentOf = ({ chain, file }: OpenWindow, name: Bytes) => {
   const tip = { height: chain.height, hash: chain.tree.hash(chain.tree.tip()).slice() }

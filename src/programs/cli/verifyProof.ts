@@ -19,6 +19,8 @@ export interface VerifyProofInput {
   readonly json: boolean
 }
 
+const HOW_TO_MAKE = `To make a proof: "${NAME} proof NAME -out FILE".`
+
 /** A proof may end with a line break. */
 const MOST_BYTES = LONGEST_PROOF + 1_000
 
@@ -29,11 +31,15 @@ const readProof = (file: string, { readStdin }: Pick<CliInput, "readStdin">): Ef
       const { size } = statSync(file)
       return size > MOST_BYTES ? undefined : readFileSync(file, "utf8")
     },
-    catch: (error) => new CommandFailed({ message: `${shownText(file)} cannot be read: ${reasonOf(codeOf(error))}` })
+    catch: (error) =>
+      new CommandFailed({
+        message: `${shownText(file)} cannot be read: ${reasonOf(codeOf(error))}`,
+        remedy: HOW_TO_MAKE
+      })
   }).pipe(
     Effect.flatMap((text) =>
       text === undefined
-        ? new CommandFailed({ message: `${shownText(file)} is longer than a proof` })
+        ? new CommandFailed({ message: `${shownText(file)} is longer than a proof`, remedy: HOW_TO_MAKE })
         : Effect.succeed(text)
     )
   )
@@ -60,7 +66,10 @@ const remedyOf = (
       : `To make one with more blocks: "${NAME} proof NAME -headers ${headers}".`
   }
   if (/older than|expired/.test(failed)) return `To make a proof of today: "${NAME} proof NAME".`
-  return failed.endsWith("from the future") ? "Check the clock of this machine." : undefined
+  if (failed.endsWith("from the future")) return "Check the clock of this machine."
+  return failed === "the proof is not JSON"
+    ? "The file is damaged or no proof: copy it again, or make a new one."
+    : undefined
 }
 
 const linesOf = (verified: VerifiedName): ReadonlyArray<string> => {
@@ -89,12 +98,12 @@ export const verifyProofCommand = (
       minConfirmations: confirmations,
       signatures
     })
-    const valid = !isFailure(outcome)
-    if (json) return { code: valid ? 0 : 1, stdout: `${JSON.stringify({ valid, ...outcome }, null, 2)}\n`, stderr: "" }
-    return isFailure(outcome)
-      ? failure(1, {
-        message: `the proof is not valid: ${shownText(outcome.failed)}`,
-        remedy: remedyOf(outcome.failed, { confirmations })
-      })
-      : success(`${linesOf(outcome).join("\n")}\n`)
-  }).pipe(Effect.catchAll(({ message }) => Effect.succeed(failure(1, { message }))))
+    const asJson = (answer: object): string => `${JSON.stringify(answer, null, 2)}\n`
+    if (!isFailure(outcome)) {
+      return success(json ? asJson({ valid: true, ...outcome }) : `${linesOf(outcome).join("\n")}\n`)
+    }
+    const remedy = remedyOf(outcome.failed, { confirmations })
+    return json
+      ? { code: 1, stdout: asJson({ valid: false, ...outcome, remedy }), stderr: "" }
+      : failure(1, { message: `the proof is not valid: ${shownText(outcome.failed)}`, remedy })
+  }).pipe(Effect.catchAll((failed) => Effect.succeed(failure(1, failed))))

@@ -34,7 +34,7 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 }
 
 const checkOnions = (part: Located, findings: Findings): ReadonlyArray<string> =>
-  findings.texts(part, "the address of an onion service in a text").flatMap((each) => {
+  findings.texts(part, "an onion service address as text").flatMap((each) => {
     const host = canonicalOnion(each.text)
     if (host === undefined) {
       findings.error(each, "invalid", `${quoted(each.text)} is not the address of an onion service`)

@@ -22,14 +22,14 @@ const importOf = (
   selector: Located | undefined,
   findings: Findings
 ): ReadonlyArray<DomainImport> => {
-  const part = findings.text(first, "a name in a text")
+  const part = findings.text(first, "a name as text")
   if (part === undefined) return []
   const name = UTF8.encode(part.text)
   if (!NAME.test(part.text) || name.length > MAX_NAME_LENGTH) {
-    findings.error(first, "invalid", `${quoted(part.text)} is not a name as d/example or dd/example`)
+    findings.error(first, "invalid", `${quoted(part.text)} is not a name such as d/example or dd/example`)
     return []
   }
-  const below = selector === undefined ? undefined : findings.text(selector, "a part of a domain in a text")
+  const below = selector === undefined ? undefined : findings.text(selector, "a part of a domain as text")
   return selector === undefined || below !== undefined
     ? [{ name, text: part.text, selector: below?.text.toLowerCase() ?? "" }]
     : []

@@ -55,7 +55,7 @@ const named = (part: LocatedText, place: DomainPlace): HostText | undefined => {
 
 /** The target of a service. `.` alone: there is none (RFC 2782, RFC 7505). */
 const targetIn = (part: Located | undefined, place: DomainPlace): HostText | undefined => {
-  const text = part === undefined ? undefined : place.findings.text(part, "the name of a host in a text")
+  const text = part === undefined ? undefined : place.findings.text(part, "a host name as text")
   if (text === undefined) return undefined
   return text.text === "." ? "." : named(text, place)
 }
@@ -63,7 +63,7 @@ const targetIn = (part: Located | undefined, place: DomainPlace): HostText | und
 type ItemReader = (part: Located, place: DomainPlace) => ReadonlyArray<RecordData>
 
 const ip: ItemReader = (part, { findings }) =>
-  findings.texts(part, "an IPv4 address in a text").flatMap((each) => {
+  findings.texts(part, "an IPv4 address as text").flatMap((each) => {
     const address = ipv4Bytes(each.text)
     if (address !== undefined) return [{ type: "A", address }]
     findings.error(
@@ -77,7 +77,7 @@ const ip: ItemReader = (part, { findings }) =>
   })
 
 const ip6: ItemReader = (part, { findings }) =>
-  findings.texts(part, "an IPv6 address in a text").flatMap((each) => {
+  findings.texts(part, "an IPv6 address as text").flatMap((each) => {
     const address = ipv6Bytes(each.text)
     if (address !== undefined) return [{ type: "AAAA", address }]
     findings.error(
@@ -91,7 +91,7 @@ const ip6: ItemReader = (part, { findings }) =>
   })
 
 const hostOf = (type: "CNAME" | "DNAME"): ItemReader => (part, place) => {
-  const text = place.findings.text(part, "the name of a host in a text")
+  const text = place.findings.text(part, "a host name as text")
   const name = text === undefined ? undefined : named(text, place)
   if (name !== undefined && name === place.owner) {
     place.findings.error(part, "invalid", "means this name itself")
@@ -101,7 +101,7 @@ const hostOf = (type: "CNAME" | "DNAME"): ItemReader => (part, place) => {
 }
 
 const ns: ItemReader = (part, place) =>
-  place.findings.texts(part, "the name of a name server in a text").flatMap((each) => {
+  place.findings.texts(part, "the host name of a name server as text").flatMap((each) => {
     const name = named(each, place)
     return name === undefined ? [] : [{ type: "NS", target: name }]
   })
@@ -297,10 +297,10 @@ const txt: ItemReader = (part, { findings }) => {
 }
 
 const loc: ItemReader = (part, { findings }) =>
-  findings.texts(part, "a place in a text").flatMap((each) => {
+  findings.texts(part, "a location as text").flatMap((each) => {
     const data = locBytes(each.text)
     if (data !== undefined) return [{ type: "LOC", data }]
-    findings.error(each, "invalid", `${quoted(each.text)} is not a place as RFC 1876 writes it`)
+    findings.error(each, "invalid", `${quoted(each.text)} is not a location in the form of RFC 1876`)
     return []
   })
 

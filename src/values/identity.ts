@@ -5,7 +5,7 @@ import { isMailAddress } from "./hosts.ts"
 import { type Located, type LocatedObject, memberOf } from "./locatedJson.ts"
 import { nostrKeys } from "./nostr.ts"
 
-/** Checks the value of an `id/` name, and how svcd-mail reads it (docs/mail.md). */
+/** Checks the value of an `id/` name, and describes how svcd-mail reads it (docs/mail.md). */
 
 /** Fields that programs for identities read as one text. */
 const TEXT_FIELDS = [
@@ -24,17 +24,17 @@ const TEXT_FIELDS = [
   "github"
 ] as const
 
-/** Addresses that svcd-mail writes to besides `email`. */
+/** Maximum addresses that svcd-mail uses besides the first. */
 const MOST_BACKUPS = 8
 
 const addressIn = (part: Located, findings: Findings): string | undefined => {
-  const text = findings.text(part, "an address of e-mail in a text")?.text
+  const text = findings.text(part, "an e-mail address as text")?.text
   if (text === undefined || isMailAddress(text)) return text
   findings.error(part, "invalid", `${quoted(text)} is not an address that mail can be forwarded to`)
   return undefined
 }
 
-/** The published forms of `email`: an address, a list of addresses, or an object of which `default` is one of these. */
+/** The published forms of `email`: an address, a list of addresses, or an object whose `default` is one of these. */
 const emailParts = (email: Located): ReadonlyArray<Located> => {
   const own = email.kind === "object" ? memberOf(email, "default") : email
   if (own === undefined) return []
@@ -74,7 +74,7 @@ const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): Pr
     findings.warn(
       place,
       "unusual",
-      `has addresses that are not used: svcd-mail takes ${MOST_BACKUPS} besides the first`
+      `has unused addresses; svcd-mail uses at most ${MOST_BACKUPS} besides the first`
     )
   }
   const used = different.slice(0, MOST_BACKUPS)
@@ -95,7 +95,7 @@ export const viewMail = (object: LocatedObject, place: IdentityPlace): ReadonlyA
 const checkFingerprint = (part: Located, findings: Findings): void => {
   const print = part.kind === "object" ? memberOf(part, "fpr") : part
   if (print === undefined) return
-  const text = findings.text(print, "a fingerprint in a text")?.text
+  const text = findings.text(print, "a fingerprint as text")?.text
   if (text !== undefined && !/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.test(text)) {
     findings.warn(print, "invalid", "is not a fingerprint of 40 or 64 hexadecimal digits")
   }
@@ -112,9 +112,9 @@ export const viewIdentity = (object: LocatedObject, place: IdentityPlace): Reado
   const gpg = memberOf(object, "gpg")
   if (gpg !== undefined) checkFingerprint(gpg, findings)
   const members = memberOf(object, "members")
-  for (const member of members === undefined ? [] : findings.texts(members, "a name as id/alice in a text")) {
+  for (const member of members === undefined ? [] : findings.texts(members, "a text such as id/alice")) {
     if (!/^id\/[a-z0-9]+(?:-[a-z0-9]+)*$/.test(member.text)) {
-      findings.error(member, "invalid", `${quoted(member.text)} is not an identity as id/alice`)
+      findings.error(member, "invalid", `${quoted(member.text)} is not an identity such as id/alice`)
     }
   }
   const nostr = memberOf(object, "nostr")

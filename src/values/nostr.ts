@@ -15,7 +15,7 @@ export interface NostrKey {
 }
 
 const keyOf = (part: Located, findings: Findings): string | undefined => {
-  const text = findings.text(part, "a public key in a text")?.text
+  const text = findings.text(part, "a public key as text")?.text
   if (text === undefined || isNostrKey(text)) return text
   findings.error(
     part,
@@ -36,12 +36,12 @@ const RELAY = /^wss?:\/\/[^\s/]+/
 const checkRelays = (part: Located, findings: Findings): void => {
   const lists = part.kind === "object" ? part.members.map(({ value }) => value) : [part]
   for (const list of lists) {
-    for (const relay of findings.texts(list, "the address of a relay in a text")) {
+    for (const relay of findings.texts(list, "a relay address as text")) {
       if (!RELAY.test(relay.text)) {
         findings.error(
           relay,
           "invalid",
-          `${quoted(relay.text)} is not the address of a relay, as wss://relay.example is`
+          `${quoted(relay.text)} is not a relay address such as wss://relay.example`
         )
       }
     }

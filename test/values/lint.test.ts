@@ -88,7 +88,7 @@ describe("lint", () => {
     ],
     ["d/x", "{\"ip\":\"192.0.2.001\"}", "error invalid: line 1, column 7: ip \"192.0.2.001\" is not an IPv4 address"],
     ["d/x", "{\"ip\":\"2001:db8::1\"}", "error invalid: line 1, column 7: ip \"2001:db8::1\" is an IPv6 address: it"],
-    ["d/x", "{\"ip\":3221225985}", "error wrong-type: line 1, column 7: ip is a number, not an IPv4 address in a text"],
+    ["d/x", "{\"ip\":3221225985}", "error wrong-type: line 1, column 7: ip is a number, not an IPv4 address as text"],
     ["d/x", "{\"ip6\":[\"::1\",1]}", "error wrong-type: line 1, column 15: ip6[1] is a number"],
     ["d/x", "{\"ip6\":\"192.0.2.1\"}", "error invalid: line 1, column 8: ip6 \"192.0.2.1\" is an IPv4 address: it"],
     ["d/x", "{\"ns\":\"192.0.2.1\"}", "error invalid: line 1, column 7: ns \"192.0.2.1\" is an address, not the name"],
@@ -160,12 +160,12 @@ describe("lint", () => {
     [
       "id/x",
       JSON.stringify({ email: "a@b.org", backup: Array.from({ length: 9 }, (_, at) => `c${at}@d.org`) }),
-      "warning unusual: line 1, column 29: backup has addresses that are not used: svcd-mail takes 8 besides the first"
+      "warning unusual: line 1, column 29: backup has unused addresses; svcd-mail uses at most 8 besides the first"
     ],
     [
       "id/x",
       JSON.stringify({ email: Array.from({ length: 10 }, (_, at) => `c${at}@d.org`) }),
-      "warning unusual: line 1, column 10: email has addresses that are not used: svcd-mail takes 8 besides the first"
+      "warning unusual: line 1, column 10: email has unused addresses; svcd-mail uses at most 8 besides the first"
     ],
     ["id/x", "{\"backup\":[]}", "error invalid: line 1, column 11: backup has no effect without email"],
     ["id/x", "{\"name\":1}", "error wrong-type: line 1, column 9: name is a number, not a text"],

@@ -109,7 +109,7 @@ const parseNet = (text: string): CallerNet | undefined => {
   return prefix !== undefined && prefix <= most ? { address, prefix } : undefined
 }
 
-/** An address, or a network as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`. */
+/** An address, or a network such as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`. */
 export const netKind: OptionKind<CallerNet> = {
   placeholder: "NET",
   toml: "string",

@@ -105,7 +105,7 @@ const forwardOf = (text: string): Either.Either<DnsForwardTarget, string> => {
   const [, place = text, name] = tls ?? []
   const address = serverOf(place, tls === null ? DNS_PORT : TLS_PORT)
   if (address === undefined) {
-    return Either.left(`${quoted(text)} ${NO_SERVER}, or such an address as tls://ADDRESS#NAME`)
+    return Either.left(`${quoted(text)} ${NO_SERVER}, or an address such as tls://ADDRESS#NAME`)
   }
   if (tls === null) return Either.right({ address, tlsName: undefined })
   if (name !== undefined && isIP(name) === 0 && hostOf(name) === undefined) {

@@ -20,7 +20,7 @@ export interface WhitelistEntry extends Grant {
   readonly inbound: boolean
   /** Applies to outbound peers that the operator chose. */
   readonly outbound: boolean
-  /** An address, or a network as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`. */
+  /** An address, or a network such as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`. */
   readonly net: string
 }
 
@@ -70,7 +70,7 @@ const parseGrant = (text: string, allowed: { readonly outbound: boolean }): Eith
     } else if (word === "out") outbound = true
     else {
       const words = [...PERMISSIONS, "all", "in", ...(allowed.outbound ? ["out"] : [])]
-      return Either.left(`Invalid P2P permission: ${shown(word)}; allowed are ${words.join(", ")}`)
+      return Either.left(`Invalid P2P permission: ${shown(word)}; expected one of ${words.join(", ")}`)
     }
   }
   if ((inbound || outbound) && permissions.length === 0) {
@@ -127,7 +127,7 @@ export const whitelistKind: OptionKind<WhitelistEntry> = {
           ? Either.right({ ...grant, net: rest })
           : Either.left(
             `Invalid netmask specified in -whitelist: ${shown(rest)}; ` +
-              "allowed are an address, and a network such as 192.168.0.0/16 or fd00::/8"
+              "expected an address, or a network such as 192.168.0.0/16 or fd00::/8"
           )),
     (entry) =>
       printed(entry, [...(entry.outbound && entry.inbound ? ["in"] : []), ...(entry.outbound ? ["out"] : [])]) +
@@ -141,7 +141,7 @@ const whitebindSchema = (): Schema.Schema<WhitebindEntry> =>
     address: Schema.Struct({ host: Schema.String, port: Schema.Int })
   })
 
-/** Port 0 if the text is only an address, which is refused later. */
+/** Returns port 0 for an address without a port, which is rejected later. */
 const parseListener = (text: string): Either.Either<Address, string> => {
   const bare = text.replace(/^\[(.*)\]$/, "$1")
   if (isIPv4(text) || isIPv6(bare)) return Either.right({ host: bare, port: 0 })
@@ -168,4 +168,4 @@ export const whitebindKind: OptionKind<WhitebindEntry> = {
 }
 
 export const withoutPort = ({ address }: WhitebindEntry): string =>
-  `Need to specify a port with -whitebind: ${shown(address.host)}; allowed is host:port, such as 127.0.0.1:8334`
+  `Need to specify a port with -whitebind: ${shown(address.host)}; expected host:port, such as 127.0.0.1:8334`

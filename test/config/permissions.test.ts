@@ -35,7 +35,7 @@ describe("-whitelist", () => {
   it("refuses other words, directions alone and other networks, and says what is allowed", () => {
     const problem = (text: string) => problemsOf([`-whitelist=${text}`])
     assert.deepStrictEqual(problem("oopsie@127.0.0.1"), [
-      "-whitelist: Invalid P2P permission: 'oopsie'; allowed are " +
+      "-whitelist: Invalid P2P permission: 'oopsie'; expected one of " +
       "bloomfilter, noban, forcerelay, relay, mempool, download, addr, all, in, out"
     ])
     assert.deepStrictEqual(problem("in,out@127.0.0.1"), [
@@ -45,7 +45,7 @@ describe("-whitelist", () => {
     for (const net of ["127.0.0.1:230", "10.0.0.0/33", "10.0.0.0/255.0.255.0", "fe80::1%eth0", "localhost", ""]) {
       assert.deepStrictEqual(problem(`noban@${net}`), [
         `Invalid netmask specified in -whitelist: '${net}'; ` +
-        "allowed are an address, and a network such as 192.168.0.0/16 or fd00::/8"
+        "expected an address, and a network such as 192.168.0.0/16 or fd00::/8"
       ])
     }
   })
@@ -82,7 +82,7 @@ describe("-whitebind", () => {
     ])
     assert.deepStrictEqual(problemsOf(["-whitebind=noban@127.0.0.1", "-listen="]), [
       "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen",
-      "Need to specify a port with -whitebind: '127.0.0.1'; allowed is host:port, such as 127.0.0.1:8334"
+      "Need to specify a port with -whitebind: '127.0.0.1'; expected host:port, such as 127.0.0.1:8334"
     ])
     assert.deepStrictEqual(problemsOf(["-whitebind=127.0.0.1:8336"]), [
       "-whitebind: 127.0.0.1:8336 is taken by rpcaddr 127.0.0.1:8336"

@@ -1,6 +1,6 @@
 /**
  * `svcd/verify`: checks portable proofs of names without a chain, and resolves names over Electrum servers that prove
- * their answers. Without Node.js and Effect, for browsers too; an application gets the code of what it imports.
+ * their answers. Needs neither Node.js nor Effect, so it also runs in browsers. Bundlers include only what you import.
  *
  * ```ts
  * import { identity, resolve, verifyNameProof } from "svcd/verify"

@@ -11,12 +11,12 @@ import { io } from "../storage/io.ts"
 
 /** JSON files of this folder, with a checksum, replaced as a whole. */
 
-/** The most files put aside. With more, something keeps damaging them. */
+/** Maximum damaged copies. With more, something keeps damaging the file. */
 const MOST_ASIDE = 100
 
 const MOST_SHOWN = 3
 
-/** The damaged files that were put aside, none of which is ever replaced. */
+/** The damaged copies, which are never overwritten. */
 const putAside = (path: string): Effect.Effect<ReadonlyArray<string>, StorageUnavailable> =>
   Effect.map(
     io({ file: dirname(path), doing: "reading" }, () => entriesAside(dirname(path))),
@@ -32,7 +32,7 @@ export interface JsonFile<A> {
   readonly schema: Schema.Schema<A, string>
   /** The content if there is no file. */
   readonly empty: A
-  /** One sentence with what is lost with the file, and what the operator should do. */
+  /** What is lost with the file, and what the operator should do. */
   readonly remedy: string
   /** Fail the node, or put the file aside like a damaged one and continue. */
   readonly ifUnreadable: "fail" | "aside"
@@ -65,12 +65,12 @@ export const readJsonFile = <A>(
         return yield* new StorageUnavailable({
           file: path,
           doing: "putting aside",
-          reason: `there are ${MOST_ASIDE} damaged`
+          reason: `${MOST_ASIDE} damaged copies already exist; move them away`
         })
       }
       yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: aside }))
       yield* health.damaged(name)
-      yield* Effect.logError("a file is damaged or unreadable: it was renamed, and the node continues without it", {
+      yield* Effect.logError("renamed a damaged or unreadable file, continuing without it", {
         file: path,
         renamed: aside
       })
@@ -79,7 +79,7 @@ export const readJsonFile = <A>(
     if (kept.length > 0) {
       const reason = `was damaged or unreadable and is kept as ${
         kept.slice(0, MOST_SHOWN).join(", ")
-      }: ${remedy}; then move that file away and restart`
+      }: ${remedy}; then move the kept files away and restart`
       yield* Effect.asVoid(health.notice({ what: name, reason }))
     }
     return Option.getOrElse(found, () => empty)

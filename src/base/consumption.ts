@@ -6,17 +6,17 @@ export interface Usage {
   readonly involuntaryContextSwitches: number
 }
 
-/** Milliseconds that the event loop of this thread has worked and waited. */
+/** Milliseconds that this thread's event loop was active and idle. */
 export interface LoopTime {
   readonly active: number
   readonly idle: number
 }
 
-/** What this process consumes, as far as decisions depend on it. Only `useVirtual` replaces it. */
+/** The resource usage that decisions depend on. Only `useVirtual` replaces it. */
 export interface Consumption {
   readonly usage: () => Usage
   readonly loopTime: () => LoopTime
-  /** Bytes of the heap. Infinity turns collections of garbage off (node/releaseMemory.ts). */
+  /** Bytes of the heap. Infinity disables forced garbage collection (node/releaseMemory.ts). */
   readonly heapUsed: () => number
 }
 

@@ -9,7 +9,7 @@ export interface ThreadProgram {
   readonly limits?: ResourceLimits
 }
 
-/** How to start the thread of a program, which throws if the system refuses it; `undefined` for no threads. */
+/** Returns a function that starts a program's thread and throws if the system refuses; `undefined` without threads. */
 export type LaunchOf = (program: ThreadProgram) => (() => Worker) | undefined
 
 const launchOf: LaunchOf = ({ limits, program }) =>
@@ -17,10 +17,10 @@ const launchOf: LaunchOf = ({ limits, program }) =>
     ? () => new Worker(program, limits === undefined ? {} : { resourceLimits: limits })
     : undefined
 
-/** The thread that asks does all work. The results are the same. */
+/** Does all work on the calling thread, with the same results. */
 export const noThreads: LaunchOf = () => undefined
 
-/** The threads of a node. A program that needs one order of all work provides `noThreads`. */
+/** The threads of a node. Programs that need a deterministic order of work provide `noThreads`. */
 export class Threads extends Context.Reference<Threads>()("svcd/Threads", {
   defaultValue: (): LaunchOf => launchOf
 }) {}

@@ -4,7 +4,7 @@ import { type Disk, replaceDisk } from "./disk.ts"
 import { type Entropy, replaceEntropy } from "./entropy.ts"
 import { type EventLoop, replaceEventLoop } from "./turns.ts"
 
-/** What all code of this process takes from a simulated machine. */
+/** The parts of the machine that a simulation can replace. */
 export interface VirtualMachine {
   readonly time: TimeSource
   readonly loop: EventLoop
@@ -14,8 +14,9 @@ export interface VirtualMachine {
 }
 
 /**
- * Puts parts of a simulated machine in place of the real one, for the whole process: a world is a process. Comes before
- * any use, as a pool of random numbers or a slice of work may outlast the change. The result restores what was there.
+ * Replaces parts of the machine with simulated ones for the whole process, so run one simulation per process. Call it
+ * before any use, because pooled random numbers or a work slice may outlast the change. Returns a function that
+ * restores the old parts.
  */
 export const useVirtual = ({ consumption, disk, entropy, loop, time }: Partial<VirtualMachine>): () => void => {
   const before = {

@@ -6,7 +6,7 @@ import type { DnsRecord, RecordSet, ServerRecord } from "./records.ts"
 import { ANY_TYPE } from "./recordTypes.ts"
 import { wireNameText } from "./wire/name.ts"
 
-/** An answer of DNS as programs and JSON have it. */
+/** DNS answers in the form for programs and JSON. */
 
 const UTF8 = new TextDecoder()
 
@@ -55,7 +55,7 @@ const SERVER_TYPES: ReadonlySet<string> = new Set<ServerRecord["type"]>(["SOA", 
 
 const isOfServer = (record: DnsRecord): record is ServerRecord => SERVER_TYPES.has(record.type)
 
-/** Records of the zone itself, such as SOA, are not those of a host. */
+/** Omits records of the zone itself, such as SOA. */
 const recordsIn = ({ owner, records, ttl }: RecordSet): ReadonlyArray<DomainRecord> =>
   records.flatMap((record) => isOfServer(record) ? [] : [domainRecordOf({ name: wireNameText(owner), ttl }, record)])
 
@@ -66,7 +66,7 @@ export interface AnsweredHost {
   readonly records: ReadonlyArray<DomainRecord>
 }
 
-/** `type`: the number that was asked for. */
+/** `type` is the queried type number. */
 export const answeredHost = (
   { additional, answer, authority, outside, rcode }: DnsAnswer,
   type: number

@@ -13,8 +13,8 @@ interface WindowNow {
 }
 
 /**
- * The evidence of a name in a window that keeps proofs, from one state: operations up to the first that was stored
- * without, or is too much for a proof. Throws `StorageFailure`.
+ * The evidence of a name from one state of a proof-keeping window. Operations are newest first, and end before one
+ * without proof data or too large for a proof. Throws `StorageFailure`.
  */
 export const evidenceInWindow = (
   { file, low, tip }: WindowNow,

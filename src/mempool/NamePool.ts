@@ -26,7 +26,7 @@ export class NamePool {
     this.capacity = capacity
   }
 
-  /** Whether a transaction with these name scripts conflicts with one in the pool, or earlier (rules M1, M2). */
+  /** Whether these name scripts conflict with a pool transaction or a remembered commitment (rules M1, M2). */
   refuses({ txidKey, version }: Transaction, made: ReadonlyArray<NameScript | undefined>): boolean {
     if (version !== NAME_TX_VERSION) return false
     return made.some((script) => {

@@ -46,7 +46,7 @@ export interface VerifyReport {
   readonly checked: number
   /** Missing or damaged blocks and undo data. They count as missing from now on. */
   readonly damaged: number
-  /** Why the stored coins and claims do not match the blocks, if so. */
+  /** The first mismatch between the blocks and the stored coins and claims, if any. */
   readonly contradiction: string | undefined
 }
 
@@ -70,7 +70,7 @@ const readBlock = (state: ChainState, id: HeaderId, level: number): Block | unde
   if (block === undefined || level < CheckLevel.RULES) return block
   const { index, params } = state
   const context = { height: index.height(id), medianTimePast: index.medianTimePast(index.parent(id)), params }
-  // As upstream (`CVerifyDB::VerifyDB`), rules that depend on the height are for the last level.
+  // As upstream (`CVerifyDB::VerifyDB`), height-dependent rules are checked only at the last level.
   const broken = checkBlock(block, params) ??
     (level < CheckLevel.SCRIPTS ? undefined : checkBlockContext(block, context))
   if (broken === undefined) return block
@@ -196,7 +196,7 @@ export const verifyChain = (
           return {
             checked,
             damaged,
-            contradiction: `${name} does not lead to the stored coins and claims (${contradiction})`
+            contradiction: `${name} does not match the stored coins and claims (${contradiction})`
           }
         }
       }

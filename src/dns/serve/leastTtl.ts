@@ -7,8 +7,8 @@ const u16 = (bytes: Bytes, at: number): number => (bytes[at] ?? 0) << 8 | (bytes
 const u32 = (bytes: Bytes, at: number): number => u16(bytes, at) * 0x10000 + u16(bytes, at + 2)
 
 /**
- * Seconds for which caches may keep a response: the least TTL of its answer; without one, what its SOA says about
- * missing names (RFC 8484, section 5.1; RFC 2308, section 5). 0 for a response that no cache may keep.
+ * Seconds that caches may keep a response: the lowest TTL of its answer section or, if that is empty, the negative TTL
+ * of its SOA (RFC 8484, section 5.1; RFC 2308, section 5). 0 if it must not be cached.
  */
 export const leastTtl = (response: Bytes): number => {
   const [answers, authorities] = [u16(response, 6), u16(response, 8)]
@@ -25,7 +25,7 @@ export const leastTtl = (response: Bytes): number => {
     if (typeAt < 0 || end > response.length) return 0
     const ttl = u32(response, typeAt + 4)
     if (i < answers) least = Math.min(least, ttl)
-    // The last field of SOA is the time for missing names.
+    // The last SOA field, MINIMUM, limits the negative TTL.
     else if (answers === 0 && u16(response, typeAt) === TYPE_NUMBERS.SOA) {
       least = Math.min(least, ttl, u32(response, end - 4))
     }

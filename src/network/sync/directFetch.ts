@@ -44,8 +44,8 @@ const branchTo = ({ tree }: SyncContext, last: HeaderId): ReadonlyArray<HeaderId
 }
 
 /**
- * From this peer, whatever it has or offers, if the blocks have at least the work of our recent tip. Recorded as sent.
- * Source: upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
+ * Requests the branch to `last` from this peer, whatever it offers, if our tip is recent and has no more work. The
+ * requests are recorded as sent. Source: upstream `net_processing.cpp`, `HeadersDirectFetchBlocks`.
  */
 export const fetchAnnounced = (
   context: SyncContext,

@@ -53,7 +53,7 @@ export interface BlockSenders {
 }
 
 export const blockReception = ({ offered, queued, view }: BlockSenders) => {
-  /** Dropping a block would make its successors, and so their peer, seem to misbehave. */
+  /** Waits for a free slot. If a block were dropped, a peer that then sends its successor would seem to misbehave. */
   const slotFreed = Effect.async<void>((resume) => {
     const giveUp = view.slots.whenFreed(() => resume(Effect.void))
     return Effect.sync(giveUp)
@@ -67,7 +67,7 @@ export const blockReception = ({ offered, queued, view }: BlockSenders) => {
       if (!admission.queued) return Effect.zipRight(restore(slotFreed), takeBlock(peer, message))
       const { slot } = admission
       if (slot === undefined) return restore(queued(peer, message))
-      // Its header counts before the peer's next message is handled. The connection may end meanwhile.
+      // The peer's next message may need this header, so wait for the loop. Release the slot if the connection ends first.
       return Effect.onInterrupt(
         restore(offered((handled) => ({ type: "message", peer, message, slot, handled }))),
         () => Effect.sync(() => slot.release())

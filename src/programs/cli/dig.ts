@@ -14,7 +14,7 @@ import { shownText } from "./textWidth.ts"
 
 interface Wanted {
   readonly host: string
-  /** What the person may not expect. */
+  /** What may surprise the user. */
   readonly notes: string
 }
 
@@ -28,7 +28,7 @@ const hostMeant = (word: string | undefined): Effect.Effect<Wanted, CommandFaile
     return meant === undefined
       ? new CommandFailed({
         message: `${shownText(text)} is not a host below .bit`,
-        remedy: "give one such as www.example.bit; other hosts are for dig"
+        remedy: "use a host such as www.example.bit; for other hosts, use dig"
       })
       : Effect.succeed({ host: meant, notes: noteLines(surprises.filter(({ code }) => code !== "below")) })
   })
@@ -96,7 +96,7 @@ const sourceLines = (answer: Json): ReadonlyArray<string> =>
     return `${index === 0 ? "From " : "and "}${shownText(textAt(source, "name") ?? "")}${place}`
   })
 
-/** What the values say in vain, as `lint` tells. */
+/** Parts of the values that have no effect, as reported by `lint`. */
 const findingLinesOf = (answer: Json): ReadonlyArray<string> =>
   objectsOf(at(answer, "sources")).flatMap((source) => {
     const name = textAt(source, "name")
@@ -108,7 +108,7 @@ const findingLinesOf = (answer: Json): ReadonlyArray<string> =>
   })
 
 const ageLines = (answer: Json): ReadonlyArray<string> => [
-  ...at(answer, "cut") === true ? ["The values import, or have, more than is read: records are missing."] : [],
+  ...at(answer, "cut") === true ? ["The values or their imports exceed the limits, so records are missing."] : [],
   ...at(answer, "synced") === false
     ? [`The node is still syncing: this is the state at block ${grouped(numberAt(answer, "height") ?? 0)}.`]
     : []

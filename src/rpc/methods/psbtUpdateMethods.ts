@@ -29,7 +29,7 @@ import { readHashType } from "./transactionParams.ts"
 
 /** reference/rpc.md 3.4. */
 
-/** As far as the script and the known redeem script show. */
+/** Judges by the script and any known redeem script. */
 const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   const address = addressScript(script)
   if (witnessVersion(address) >= 0) return true
@@ -37,7 +37,7 @@ const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   return redeem !== undefined && witnessVersion(redeem) >= 0
 }
 
-/** Fails if an input that is not final has another hash type than requested. */
+/** Fails if an unfinalized input has a hash type other than the requested one. */
 const refuseMismatch = (psbt: Psbt, { statuses }: SignedPsbt): Effect.Effect<void, RpcError> => {
   const mismatched = statuses.some((status, n) => {
     const input = psbt.inputs[n]

@@ -26,9 +26,9 @@ const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
 }
 
 /**
- * Maximum size of a signed input, with signatures of `signEcdsa`, or the longest if another program signs (upstream
- * `CWallet::CanGrindR`). Assumes a key path spend for taproot, and the shortest way for miniscript, even with keys of
- * others. `provider` needs public keys and scripts only.
+ * Maximum size of a signed input. Assumes signatures by `signEcdsa`, or the longest possible ones if another program
+ * signs (upstream `CWallet::CanGrindR`), a key path spend for taproot, and the shortest miniscript path, even if it needs
+ * other people's keys. `provider` needs only public keys and scripts.
  */
 export const estimateInput = (
   script: Bytes,

@@ -126,7 +126,7 @@ describe("verifyChain", () => {
           assert.strictEqual(failure._tag, "StorageCorrupted")
           assert.match(
             failure.message,
-            /chainstate\.db is corrupted: block [0-9a-f]{64} at height \d+ does not lead to/
+            /chainstate\.db is corrupted: block [0-9a-f]{64} at height \d+ does not match/
           )
           yield* withChain(directory, (chain) =>
             Effect.gen(function*() {

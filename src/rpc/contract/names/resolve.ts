@@ -47,7 +47,7 @@ export const RESOLVED = Schema.Struct({
       "Aliases that were followed, then the records. For delegated, NS and DS records and the addresses of " +
       "name servers below the domain"
   }),
-  cut: Result.boolean("Whether the value imports, or has, more than is read"),
+  cut: Result.boolean("Whether the values or their imports exceed the limits, so records are missing"),
   sources: Schema.Array(NAME_INFO).annotations({
     description: "The names whose values decide the answer: the domain's own first, then imported names and aliases"
   }),

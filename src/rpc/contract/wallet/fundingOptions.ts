@@ -16,7 +16,7 @@ import {
 import { RpcError } from "../../method/RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE, feePayers, INPUT_WEIGHTS, SOLVING_DATA } from "./walletParams.ts"
 
-const ADD_INPUTS = "Whether to add coins of the wallet if the given inputs are not enough."
+const ADD_INPUTS = "Whether to add wallet coins if the given inputs are not enough."
 
 /** `null` has the wrong type here, as upstream, which only asks whether the option is present. */
 const option = <A>(param: Param<A>, text = ""): Param<A | undefined> => notNull(optional(param, text))
@@ -30,8 +30,8 @@ const LOCK_UNSPENTS = option(boolean("Whether to lock the chosen coins."), "fals
 export const INCLUDE_WATCHING = optional(boolean("No effect."), "false")
 
 const FEE_PAYERS = optional(
-  feePayers("The outputs, without change, that pay the fee in equal parts."),
-  "none: the sender pays"
+  feePayers("The outputs, excluding change, that share the fee equally."),
+  "none (the sender pays)"
 )
 
 const CHOICE_OF_COINS = {
@@ -77,7 +77,7 @@ export const FUND_OPTIONS = {
 }
 
 export const FUND_PSBT_OPTIONS = {
-  add_inputs: option(boolean(ADD_INPUTS), "true without inputs"),
+  add_inputs: option(boolean(ADD_INPUTS), "true if no inputs are given"),
   ...OLD_STYLE_OPTIONS,
   max_tx_weight: MAX_TX_WEIGHT,
   ...FEE_OPTIONS
@@ -91,7 +91,7 @@ const OUTDATED_OPTIONS: ReadonlyArray<readonly [name: string, instead: string]> 
   ["subtractFeeFromOutputs", "subtract_fee_from_outputs"]
 ]
 
-/** An older name of an option, not in snake case, fails with its replacement. Upstream `PreventOutdatedOptions`. */
+/** Rejects outdated camel-case option names, and names the replacement. Upstream `PreventOutdatedOptions`. */
 export const withoutOutdated = <A>(options: Param<A>): Param<A> =>
   adapted(options, (value) => {
     const outdated = OUTDATED_OPTIONS.find(([name]) => value instanceof JsonObject && value.get(name) !== undefined)
@@ -99,7 +99,7 @@ export const withoutOutdated = <A>(options: Param<A>): Param<A> =>
   })
 
 export const SEND_FUNDING_OPTIONS = {
-  add_inputs: option(boolean(ADD_INPUTS), "true without inputs"),
+  add_inputs: option(boolean(ADD_INPUTS), "true if no inputs are given"),
   ...CHOICE_OF_COINS
 }
 
@@ -117,7 +117,10 @@ export const SEND_OUTCOME_OPTIONS = {
   )
 }
 
-export const ADD_TO_WALLET = optional(boolean("Whether to store and send it instead of returning it."), "true")
+export const ADD_TO_WALLET = optional(
+  boolean("Whether to store and send the transaction instead of returning it."),
+  "true"
+)
 
 export const INPUTS = optional(
   array(

@@ -90,8 +90,8 @@ export const SENDMANY = walletContract({
     minconf: optional(int32("No effect.")),
     comment: freeText(COMMENT),
     subtractfeefrom: optional(
-      feePayers("The outputs whose amounts pay the fee, in equal parts."),
-      "none: the sender pays"
+      feePayers("The outputs that share the fee equally."),
+      "none (the sender pays)"
     ),
     replaceable: REPLACEABLE,
     conf_target: CONF_TARGET,

@@ -64,11 +64,11 @@ export const readJsonFile = <A>(
       if (aside === undefined) {
         return yield* new StorageUnavailable({
           file: path,
-          doing: "putting aside",
+          doing: "renaming",
           reason: `${MOST_ASIDE} damaged copies already exist; move them away`
         })
       }
-      yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: aside }))
+      yield* io({ file: path, doing: "renaming" }, () => renameAside({ from: path, to: aside }))
       yield* health.damaged(name)
       yield* Effect.logError("renamed a damaged or unreadable file, continuing without it", {
         file: path,

@@ -118,7 +118,9 @@ export const netKind: OptionKind<CallerNet> = {
     (given) => {
       const net = parseNet(given)
       return net === undefined
-        ? Either.left(`${quoted(given)} is not an address, or a network as 192.0.2.0/24 or 192.0.2.0/255.255.255.0`)
+        ? Either.left(
+          `${quoted(given)} is not an address, or a network such as 192.0.2.0/24 or 192.0.2.0/255.255.255.0`
+        )
         : Either.right(net)
     },
     ({ address, prefix }) => `${address}/${prefix}`

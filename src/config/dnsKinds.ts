@@ -137,7 +137,9 @@ const transferOf = (text: string): Either.Either<DnsTransferRule, string> => {
     return Either.mapLeft(
       Schema.decodeEither(netKind.schema())(text),
       () =>
-        `${quoted(text)} is not an address, a network as 192.0.2.0/24, or key:NAME with the name of a key of dnstsig`
+        `${
+          quoted(text)
+        } is not an address, a network such as 192.0.2.0/24, or key:NAME with the name of a key of dnstsig`
     )
   }
   const key = hostOf(text.slice(KEY_PREFIX.length))

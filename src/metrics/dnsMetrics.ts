@@ -31,7 +31,7 @@ export const DNS_RCODES = [
 export const dnsAnswers = dns.counterBy(
   "svcd_dns_answers_total",
   "DNS answers by response code, including those that -dnsrate then held back. " +
-    "SERVFAIL means that names are not complete yet, or that another server is silent.",
+    "SERVFAIL means that the node lacks names, or that another server does not answer.",
   { label: "rcode", values: DNS_RCODES }
 )
 

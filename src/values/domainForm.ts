@@ -98,7 +98,7 @@ const ownItem = (key: DomainField, item: string): FormField<DomainField> => ({
   shape: () => itemOf(item)?.shape ?? "texts"
 })
 
-const NO_ADDRESS: LineWritten = { wrong: "is not an address, as 192.0.2.1 or 2001:db8::1 are" }
+const NO_ADDRESS: LineWritten = { wrong: "is not an address such as 192.0.2.1 or 2001:db8::1" }
 
 const address: FormField<DomainField> = {
   key: "address",

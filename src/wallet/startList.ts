@@ -38,7 +38,7 @@ export const readStartList = (
     if (list !== undefined) return list
     const load = (yield* onDisk).filter((name) => name !== "")
     const all: StartList = { ...EMPTY, load }
-    yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: `${path}.damaged` }))
+    yield* io({ file: path, doing: "renaming" }, () => renameAside({ from: path, to: `${path}.damaged` }))
     yield* writeStartList(path, all)
     yield* Effect.logWarning(
       "wallets.json is damaged: renamed to wallets.json.damaged, all wallets are loaded",

@@ -130,7 +130,7 @@ describe("listeners and their callers", () => {
     ])
   })
 
-  const NO_NET = "is not an address, or a network as 192.0.2.0/24 or 192.0.2.0/255.255.255.0"
+  const NO_NET = "is not an address, or a network such as 192.0.2.0/24 or 192.0.2.0/255.255.255.0"
 
   it.each<readonly [ReadonlyArray<string>, string]>([
     ...["", "localhost", "1.2.3.4/33", "1.2.3.4/255.0.255.0", "::1/129", "1.2.3.4/8/8", "1.2.3"].map((net) =>

@@ -45,7 +45,7 @@ describe("-whitelist", () => {
     for (const net of ["127.0.0.1:230", "10.0.0.0/33", "10.0.0.0/255.0.255.0", "fe80::1%eth0", "localhost", ""]) {
       assert.deepStrictEqual(problem(`noban@${net}`), [
         `Invalid netmask specified in -whitelist: '${net}'; ` +
-        "expected an address, and a network such as 192.168.0.0/16 or fd00::/8"
+        "expected an address, or a network such as 192.168.0.0/16 or fd00::/8"
       ])
     }
   })

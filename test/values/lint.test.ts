@@ -141,7 +141,7 @@ describe("lint", () => {
       "error invalid: line 1, column 19: map.*.ns has no effect below *"
     ],
     ["d/x", "{\"map\":{\"WWW\":{}}}", "error invalid: line 1, column 15: map.WWW is below a key that is not a label"],
-    ["d/x", "{\"loc\":\"91 N 0 E 0\"}", "error invalid: line 1, column 8: loc \"91 N 0 E 0\" is not a place"],
+    ["d/x", "{\"loc\":\"91 N 0 E 0\"}", "error invalid: line 1, column 8: loc \"91 N 0 E 0\" is not a location"],
     ["d/x", "{\"delegate\":\"dd/a\"}", "warning deprecated: line 1, column 13: delegate is an old item"],
     ["d/x", "{\"import\":[[\"dd/a\",\"b\",\"c\"]]}", "warning unusual: line 1, column 24: import[0][2] is ignored"],
     ["d/x", "{\"import\":[\"dd/a\",\"b\",\"c\"]}", "error invalid: line 1, column 11: import is not a list of lists"],

@@ -23,7 +23,7 @@ export type RateVerdict = "send" | "slip" | "drop"
 /** One refused answer in so many is sent as a truncated one. */
 const SLIP = 2
 
-/** `rate` is in answers a second. A clock that goes back gives nothing. */
+/** `rate` is in answers per second. A clock that goes back gives nothing. */
 export const spendCredit = (
   bucket: RateBucket | undefined,
   { now, rate }: { readonly now: number; readonly rate: number }

@@ -16,7 +16,7 @@ import { dropped, type Serving } from "./serving.ts"
 
 /** DNS over UDP. Answers from the cache take no fiber: a question costs a few microseconds. */
 
-/** Answers a second to one network without `-dnsrate`, other than to this machine. */
+/** Answers per second to one network without `-dnsrate`. This machine is exempt. */
 const DEFAULT_RATE = 20
 
 /** Bytes that the system may keep of questions while the process works. */
@@ -37,7 +37,7 @@ interface Asked {
 
 type Limiter = (answer: Bytes, asked: Asked) => Bytes | undefined
 
-/** Passes an answer on, cuts it, asks for a cookie in its place, or takes it away. Who has a cookie is not limited. */
+/** Returns the answer, a truncated one, a request for a cookie, or nothing. Clients with a cookie are not limited. */
 const limiterOf = (rate: number | undefined, { badCookie, isProved, now }: Serving): Limiter => {
   if (rate === 0) return (answer) => answer
   const limit = new RateLimit(rate ?? DEFAULT_RATE)

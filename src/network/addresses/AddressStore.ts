@@ -45,7 +45,7 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
     const text = yield* io({ file: path, doing: "reading" }, () => readText(path))
     const content = text === undefined ? Either.left("file too large") : decodePeers(text)
     if (Either.isRight(content)) return content.right
-    yield* io({ file: path, doing: "putting aside" }, () => renameAside({ from: path, to: `${path}.damaged` }))
+    yield* io({ file: path, doing: "renaming" }, () => renameAside({ from: path, to: `${path}.damaged` }))
     yield* Effect.logWarning(
       "peers.json is damaged: renamed to peers.json.damaged, the address book starts empty",
       {

@@ -11,8 +11,8 @@ import { restAnswer } from "./restAnswer.ts"
 
 /**
  * `GET /.well-known/nostr.json?name=alice` for hosts below the suffixes of DNS (NIP-05): the nostr account of
- * `alice@example.bit.example.org` from the value of d/example, for clients that know nothing of Namecoin. A proxy in front
- * has the certificate and passes the host on.
+ * `alice@example.bit.example.org` from the value of d/example, for clients without knowledge of Namecoin. A proxy in
+ * front has the certificate and keeps the `Host` header.
  */
 
 const PATH = "/.well-known/nostr.json"
@@ -24,7 +24,7 @@ const LOCAL = /^[a-z0-9._-]{1,64}$/i
 const RETRY = "30"
 const FRESH = "300"
 
-/** NIP-05: pages of all sites may read it. */
+/** NIP-05: allows all origins. */
 const SHARED = { "Access-Control-Allow-Origin": "*" }
 
 const json = (status: number, body: object, headers: Readonly<Record<string, string>> = {}): PageAnswer => {
@@ -32,7 +32,9 @@ const json = (status: number, body: object, headers: Readonly<Record<string, str
   return { ...answer, headers: { ...answer.headers, ...SHARED, ...headers } }
 }
 
-const UNAVAILABLE = json(503, { error: "names are not complete: ask again later" }, { "Retry-After": RETRY })
+const UNAVAILABLE = json(503, { error: "the node lacks names or their proof; try again later" }, {
+  "Retry-After": RETRY
+})
 
 const ABSENT = json(404, { names: {} })
 

@@ -12,6 +12,7 @@ import {
 } from "../metrics/electrumMetrics.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { ScriptKey } from "../protocol/keys.ts"
+import { orNothing } from "../protocol/orNothing.ts"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import { hasMethod, type MethodsByName } from "./methods/all.ts"
 import type { ElectrumCaller } from "./methods/method.ts"
@@ -140,6 +141,9 @@ export class ServedClient implements StatusReader {
       ? Buffer.from(message.buffer, message.byteOffset, message.length).toString()
       : undefined
     const read = text === undefined ? notUtf8() : readElectrum(text)
+    // What throws here throws in the fiber again, where it is logged.
+    const known = read._tag === "Single" ? orNothing(() => this.#replyAtOnce(read.request)) : undefined
+    if (known !== undefined) return this.#finish(known)
     this.#isBusy = true
     const running = run(this.#answer(read))
     this.#running = running
@@ -297,14 +301,27 @@ export class ServedClient implements StatusReader {
       ),
       Effect.match({
         onFailure: (error) => this.#failed(request, error),
-        onSuccess: (result) =>
-          request.id === undefined
-            ? ""
-            : result.length > ANSWER_BYTES
-            ? this.#failed(request, tooLargeAnswer())
-            : resultReply(request, result)
+        onSuccess: (result) => this.#replied(request, result)
       })
     )
+  }
+
+  /** The reply without a fiber if memory has the answer and the client need not wait for it; else `undefined`. */
+  #replyAtOnce(request: ReadRequest): string | undefined {
+    if ("error" in request || this.#version === NO_VERSION) return undefined
+    const method = this.#world.methods.get(request.method)
+    if (method?.atOnce === undefined || !hasMethod(this.#version, method)) return undefined
+    if (delayAt(this.#meter.at(this.#world.now())) > 0) return undefined
+    const given = bindArguments(method.signature, request)
+    const answer = Either.isRight(given) ? method.atOnce(given.right, this.#caller) : undefined
+    if (answer === undefined) return undefined
+    electrumRequests.of(method.group).increase()
+    return this.#replied(request, encodeJson(answer))
+  }
+
+  #replied(request: ElectrumRequest, result: string): string {
+    if (request.id === undefined) return ""
+    return result.length > ANSWER_BYTES ? this.#failed(request, tooLargeAnswer()) : resultReply(request, result)
   }
 
   /** The result as JSON text. */

@@ -104,7 +104,20 @@ const costly: ElectrumMethod = {
   call: (_, { charge }) => Effect.sync(() => charge(11_000)).pipe(Effect.as(null))
 }
 
-const methods = new Map([version, follow, fill, act, long, large, costly].map((method) => [method.name, method]))
+/** In memory for 1, which costs 2,000. */
+const kept: ElectrumMethod = {
+  name: "kept",
+  group: "scripthash",
+  signature: takes(["number"]),
+  atOnce: ([number], { charge }) => {
+    if (number !== "1") return undefined
+    charge(2_000)
+    return "memory"
+  },
+  call: () => Effect.sync(() => ++effects.count).pipe(Effect.as("disk"))
+}
+
+const methods = new Map([version, follow, fill, act, long, large, costly, kept].map((method) => [method.name, method]))
 
 const worldOf = (limits: Partial<typeof ELECTRUM_LIMITS> = {}) => {
   const world = { now: 0, held: 0 }
@@ -134,6 +147,31 @@ const sayAll = (session: ServedClient | undefined, ...requests: ReadonlyArray<un
   session?.take(Buffer.from(JSON.stringify(requests)))
 
 const parsed = (text: string | undefined): unknown => JSON.parse(text ?? "null")
+
+describe("an answer in memory", () => {
+  it("needs no call, unless the version is unknown, an argument is missing, or the session has to slow down", () => {
+    const { sessions } = worldOf()
+    const open = () => {
+      const link = fakeLink()
+      return { link, session: sessions.open(at("192.0.2.1"), link) }
+    }
+    effects.count = 0
+    const early = open()
+    say(early.session, "kept", "1")
+    assert.isTrue(early.link.closed)
+    const { link, session } = open()
+    say(session, "server.version")
+    say(session, "kept", "0")
+    say(session, "kept")
+    say(session, "kept", "1")
+    assert.deepStrictEqual(link.sent.slice(1).map((text) => JSON.parse(text).result), ["disk", undefined, "memory"])
+    assert.strictEqual(effects.count, 1)
+    // Above the soft limit, the answer waits.
+    say(session, "kept", "1")
+    assert.deepStrictEqual([link.sent.length, effects.count], [4, 1])
+    session?.gone()
+  })
+})
 
 describe("batches", () => {
   const opened = () => {

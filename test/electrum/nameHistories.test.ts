@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { FoundHistory } from "../../src/electrum/sources/Histories.ts"
 import { makeNameHistories } from "../../src/electrum/sources/nameHistories.ts"
 import { type HeaderId, scriptKey } from "../../src/protocol/keys.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { blockAt, text, withNewDb } from "../names/blocks.ts"
+import { eventually } from "../support/eventually.ts"
 import { noTree } from "../support/noTree.ts"
 
 const name = text("d/example")
@@ -20,7 +22,7 @@ describe("the history of a name", () => {
           names: db,
           commits: yield* db.commits,
           answers: { complete: Effect.sync(() => state.complete), fromWindow: () => state.window },
-          chain: { params: regtestParams, tree: noTree }
+          chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId } }
         })
         yield* db.follower.apply([
           blockAt(0),
@@ -29,8 +31,16 @@ describe("the history of a name", () => {
         ])
         assert.deepStrictEqual((yield* histories.confirmed(key)).map(({ height }) => height), [1, 2])
         assert.deepStrictEqual(yield* histories.confirmed(scriptKey(new Uint8Array(32))), [])
+        yield* eventually(
+          "memory has it",
+          Effect.map(histories.all(key), (all) => isDeepStrictEqual(histories.known?.(key), all))
+        )
+        let height = 3
         for (const change of [{ complete: false }, { complete: true, window: true }]) {
           Object.assign(state, change)
+          // A commit makes the source ask again.
+          yield* db.follower.apply([blockAt(height++)])
+          assert.isUndefined(histories.known?.(key))
           const failure = yield* Effect.flip(histories.confirmed(key))
           assert.deepStrictEqual([failure.code, failure.message], [2, "syncing"])
         }
@@ -44,7 +54,7 @@ describe("the history of a name", () => {
           names: db,
           commits: yield* db.commits,
           answers: { complete: Effect.succeed(true), fromWindow: () => false },
-          chain: { params: regtestParams, tree: noTree }
+          chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId } }
         })
         const heights = Effect.map(histories.confirmed(key), (all) => all.map(({ height }) => height))
         yield* db.follower.apply([blockAt(0), blockAt(1, [{ name }])])
@@ -67,7 +77,7 @@ describe("the history of a name", () => {
           names: db,
           commits: yield* db.commits,
           answers: { complete: Effect.sync(() => state.complete), fromWindow: () => false },
-          chain: { params: regtestParams, tree: noTree }
+          chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId } }
         })
         const names = Array.from({ length: 300 }, (_, at) => text(`d/${at}`))
         const keys = [...names.map((each) => scriptKey(nameIndexHash(each))), scriptKey(new Uint8Array(32))]
@@ -90,6 +100,7 @@ describe("the history of a name", () => {
         assert.deepStrictEqual([lengths[0], lengths[100], lengths[299], lengths[300]], [1, 2, 1, 0])
         assert.deepStrictEqual(yield* histories.several([]), [])
         state.complete = false
+        yield* db.follower.apply([blockAt(3)])
         assert.strictEqual((yield* Effect.flip(histories.several(keys))).code, 2)
       })
     ))

@@ -71,6 +71,8 @@ export interface ElectrumMethod {
   /** The first version that does not have it. */
   readonly until?: ProtocolVersion
   readonly signature: Signature
+  /** The answer if memory has it, without a fiber; else `undefined`, and nothing is charged. */
+  readonly atOnce?: (given: ReadonlyArray<Json | undefined>, caller: ElectrumCaller) => JsonValue | undefined
   readonly call: (
     given: ReadonlyArray<Json | undefined>,
     caller: ElectrumCaller

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { ScriptKey } from "../../protocol/keys.ts"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
@@ -34,16 +35,24 @@ const ofScriptHash = (name: string, call: KeyCall): ElectrumMethod => ({
   call: ([given], caller) => Effect.flatMap(scriptHash(given), (key) => call(key, caller))
 })
 
+const historyAnswer = ({ confirmed, unconfirmed }: WholeHistory, { charge }: Pick<ElectrumCaller, "charge">) => {
+  charge(historyCost(confirmed.length) + poolCost(unconfirmed.length))
+  return [...confirmed.map(historyJson), ...unconfirmed.map(poolJson)]
+}
+
 /** Methods about script hashes. */
 export const electrumScriptHashes = ({ histories }: Pick<Sources, "histories">): ReadonlyArray<ElectrumMethod> => [
-  ofScriptHash(
-    "get_history",
-    (key, caller) =>
-      Effect.map(histories.all(key, caller), ({ confirmed, unconfirmed }) => {
-        caller.charge(historyCost(confirmed.length) + poolCost(unconfirmed.length))
-        return [...confirmed.map(historyJson), ...unconfirmed.map(poolJson)]
-      })
-  ),
+  {
+    ...ofScriptHash(
+      "get_history",
+      (key, caller) => Effect.map(histories.all(key, caller), (found) => historyAnswer(found, caller))
+    ),
+    atOnce: ([given], caller) => {
+      const key = scriptHash(given)
+      const found = Either.isRight(key) ? histories.known?.(key.right) : undefined
+      return found && historyAnswer(found, caller)
+    }
+  },
   ofScriptHash("get_mempool", (key, caller) =>
     Effect.map(histories.unconfirmed(key, caller), (pooled) => {
       caller.charge(poolCost(pooled.length))

@@ -54,12 +54,13 @@ export const bindArguments = (
   signature: Signature,
   { method, params }: ElectrumRequest
 ): Read<ReadonlyArray<Json | undefined>> => {
-  const names = [...signature.required, ...signature.optional]
+  const { isOpen, optional, required } = signature
   if (params instanceof JsonObject) {
     const wrong = byName(signature, params, method)
-    return wrong === undefined ? Either.right(names.map((name) => params.get(name))) : Either.left(wrong)
+    if (wrong !== undefined) return Either.left(wrong)
+    return Either.right([...required, ...optional].map((name) => params.get(name)))
   }
-  const most = signature.isOpen === true ? Infinity : names.length
+  const most = isOpen === true ? Infinity : required.length + optional.length
   const wrong = byPosition(signature, params, { method, most })
   return wrong === undefined ? Either.right(params) : Either.left(wrong)
 }

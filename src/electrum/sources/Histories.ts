@@ -52,6 +52,8 @@ export interface Histories {
   readonly all: (key: ScriptKey, payer?: Payer) => Effect.Effect<WholeHistory, ElectrumError>
   /** `all` of the first of some, in their order: as many as a slice of work has time for, at least one. */
   readonly several: (keys: ReadonlyArray<ScriptKey>) => Effect.Effect<ReadonlyArray<FoundHistory>, ElectrumError>
+  /** `all`, without a fiber, if memory has it and nothing is missing. */
+  readonly known?: (key: ScriptKey) => WholeHistory | undefined
   readonly confirmed: (key: ScriptKey, payer?: Payer) => Effect.Effect<ReadonlyArray<HistoryEntry>, ElectrumError>
   readonly unconfirmed: (
     key: ScriptKey,

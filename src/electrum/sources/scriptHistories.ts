@@ -95,6 +95,11 @@ export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHi
 
   return {
     all: either(names.all, wholeOf),
+    known: (key) => {
+      const found = names.known?.(key)
+      // Another script's: none of a name is known to be empty.
+      return found === undefined || found.confirmed.length === 0 ? undefined : found
+    },
     several: (keys) => Effect.flatMap(names.several(keys), (named) => completed(keys, named)),
     confirmed: either(names.confirmed, ({ history }) => history.entries),
     unconfirmed: either(names.unconfirmed, ({ waiting }) => waiting.map(pooled)),

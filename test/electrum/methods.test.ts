@@ -13,7 +13,7 @@ import { makeScriptHistories, type ScriptHistoryParts } from "../../src/electrum
 import { HistoryTooLong, ScriptsBehind } from "../../src/mempool/scripts/errors.ts"
 import type { BookFailure } from "../../src/mempool/scripts/ScriptBook.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
-import type { Json } from "../../src/rpc/json/json.ts"
+import { type Json, JsonNumber } from "../../src/rpc/json/json.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 
 const txid = new Uint8Array(32)
@@ -41,6 +41,8 @@ const methodOf = (methods: ReadonlyArray<ElectrumMethod>, name: string): Electru
 /** Proofs of a name with so many operations, each of which takes `work`. */
 const proving = (operations: number, work: () => void = () => {}) => {
   const state = { reads: 0 }
+  const confirmed = Array.from({ length: operations }, (_, at) => ({ txid, height: at + 1 }))
+  const placed = { bytes: transaction.bytes, position: 0, branch: [], cost: 1 }
   const methods = electrumNames({
     expiration: () => 36_000,
     headers: {
@@ -53,26 +55,51 @@ const proving = (operations: number, work: () => void = () => {}) => {
     histories: {
       all: () => syncing(),
       several: () => syncing(),
-      confirmed: () => Effect.succeed(Array.from({ length: operations }, (_, at) => ({ txid, height: at + 1 }))),
+      known: () => ({ confirmed, unconfirmed: [] }),
+      confirmed: () => Effect.succeed(confirmed),
       unconfirmed: () => Effect.succeed([]),
       unspent: () => Effect.succeed([]),
       balance: () => Effect.succeed({ confirmed: 0, unconfirmed: 0 })
     },
     blocks: {
       txids: () => syncing(),
+      known: () => placed,
       placed: () =>
         Effect.sync(() => {
           state.reads++
           work()
-          return { bytes: transaction.bytes, position: 0, branch: [], cost: 1 }
+          return placed
         })
     }
   })
-  const { call } = methodOf(methods, "blockchain.name.get_value_proof")
-  return { state, prove: (caller = callerOf()) => call(["00".repeat(32)], caller) }
+  const { atOnce, call } = methodOf(methods, "blockchain.name.get_value_proof")
+  return {
+    state,
+    prove: (caller = callerOf()) => call(["00".repeat(32)], caller),
+    proveAtOnce: (caller: ElectrumCaller, ...more: ReadonlyArray<Json>) => atOnce?.(["00".repeat(32), ...more], caller)
+  }
 }
 
 describe("the proof of a value", () => {
+  it.effect("is the same from memory at the same cost, if it is small and has no checkpoint", () =>
+    Effect.gen(function*() {
+      const { prove, proveAtOnce, state } = proving(3)
+      const costs = [0, 0]
+      const charging = (at: number): ElectrumCaller => ({
+        ...callerOf(),
+        charge: (cost) => {
+          costs[at] = (costs[at] ?? 0) + cost
+        }
+      })
+      const known = proveAtOnce(charging(0))
+      assert.isDefined(known)
+      assert.strictEqual(state.reads, 0)
+      assert.deepStrictEqual(yield* prove(charging(1)), known)
+      assert.closeTo(costs[0] ?? 0, costs[1] ?? 0, 1e-9)
+      assert.isUndefined(proveAtOnce(callerOf(), new JsonNumber("1")))
+      assert.isUndefined(proving(51).proveAtOnce(callerOf()))
+    }))
+
   it.live("reads no block if the answer cannot be small enough", () =>
     Effect.gen(function*() {
       const { prove, state } = proving(5_000)

@@ -13,6 +13,8 @@ export interface Blocks {
   readonly txids: (height: number) => Effect.Effect<BlockTxids, ElectrumError>
   /** A transaction (wire order) in the block at a height, with its place. */
   readonly placed: (place: TransactionAt) => Effect.Effect<PlacedInBlock, ElectrumError>
+  /** `placed`, without a fiber, if memory has it. */
+  readonly known?: (place: TransactionAt) => PlacedInBlock | undefined
 }
 
 export interface BlockTxids {
@@ -57,7 +59,7 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
     sizeOf: ({ length }) => TXID_BYTES * (length + 2)
   })
 
-  const places = new RecordCache<Omit<PlacedInBlock, "cost">>(CACHED_PLACES, {
+  const places = new RecordCache<PlacedInBlock>(CACHED_PLACES, {
     bytes: CACHED_BYTES,
     sizeOf: ({ branch, bytes }) => bytes.length + TXID_BYTES * (branch.length + 2)
   })
@@ -76,7 +78,13 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
           failure._tag === "BlockUnavailable" ? notStored(height) : badRequest(`db error: ${failure.message}`))
     })
 
+  const knownPlace = ({ height, txid }: TransactionAt): PlacedInBlock | undefined => {
+    const hash = hashAt(height)
+    return hash && places.get(binaryString(hash) + binaryString(txid))
+  }
+
   return {
+    known: knownPlace,
     txids: (height) =>
       Effect.suspend(() => {
         const hash = hashAt(height)
@@ -91,17 +99,16 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
       }),
     placed: ({ height, txid }) =>
       Effect.suspend(() => {
-        const hash = hashAt(height)
-        const known = hash && places.get(binaryString(hash) + binaryString(txid))
-        if (known !== undefined) return Effect.succeed({ ...known, cost: CACHE_HIT })
-        return Effect.flatMap(blockAt(height), ({ hash: found, transactions }) => {
+        const found = knownPlace({ height, txid })
+        if (found !== undefined) return Effect.succeed(found)
+        return Effect.flatMap(blockAt(height), ({ hash, transactions }) => {
           const position = transactions.findIndex((transaction) => equal(transaction.txid, txid))
           const transaction = transactions[position]
           if (transaction === undefined) return notInBlock(txid, height)
           const txids = transactions.map((each) => each.txid)
           // A view would keep the whole block.
           const placed = { bytes: transaction.bytes.slice(), position, branch: merkleBranch(txids, position) }
-          places.put(binaryString(found) + binaryString(txid), placed)
+          places.put(binaryString(hash) + binaryString(txid), { ...placed, cost: CACHE_HIT })
           return Effect.succeed({ ...placed, cost: readCost(txids.length) + branchCost(txids.length) })
         })
       })

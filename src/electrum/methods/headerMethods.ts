@@ -7,7 +7,7 @@ import { ANSWER_BYTES } from "../protocol/limits.ts"
 import { nonNegativeInteger } from "../protocol/parameters.ts"
 import { isAtLeast, type ProtocolVersion, VERSION_1_4_1, VERSION_1_6 } from "../protocol/versions.ts"
 import type { HeaderBranch } from "../sources/HeaderMerkle.ts"
-import { type HeaderRange, type HeaderSource, outOfRange } from "../sources/Headers.ts"
+import { type HeaderSource, outOfRange } from "../sources/Headers.ts"
 import type { ElectrumMethod, Sources } from "./method.ts"
 import { takes } from "./method.ts"
 
@@ -29,14 +29,18 @@ const MOST_REORGS = 2
 /** Headers from a height on, and the proof of the last one. A reorg between the two makes them read again. */
 const provenHeaders = (
   headers: HeaderSource,
-  { checkpoint, ...range }: HeaderRange & { readonly checkpoint: number }
+  { checkpoint, from, read }: {
+    readonly from: number
+    readonly read: Effect.Effect<ReadonlyArray<Bytes>, ElectrumError>
+    readonly checkpoint: number
+  }
 ): Effect.Effect<{ readonly found: ReadonlyArray<Bytes>; readonly proof: HeaderBranch | undefined }, ElectrumError> =>
   Effect.gen(function*() {
     for (let reorgs = 0; reorgs <= MOST_REORGS; reorgs++) {
-      const found = yield* headers.list(range)
+      const found = yield* read
       const last = found.at(-1)
       if (last === undefined) return { found, proof: undefined }
-      const height = range.from + found.length - 1
+      const height = from + found.length - 1
       const proof = yield* headers.proof({ height, checkpoint })
       if (headers.isAt(height, last)) return { found, proof }
     }
@@ -55,12 +59,8 @@ export const headerAnswer = (
   Effect.gen(function*() {
     const encode = encoder(version, checkpoint)
     if (checkpoint === 0) return encode(yield* headers.one(height))
-    const { found: [header], proof } = yield* provenHeaders(headers, {
-      from: height,
-      count: 1,
-      room: Infinity,
-      checkpoint
-    })
+    const read = Effect.map(headers.one(height), (header) => [header])
+    const { found: [header], proof } = yield* provenHeaders(headers, { from: height, read, checkpoint })
     return header === undefined || proof === undefined
       ? yield* outOfRange(height)
       : { header: encode(header), ...proofJson(proof) }
@@ -114,7 +114,7 @@ export const electrumHeaders = ({ headers }: Sources): ReadonlyArray<ElectrumMet
         if (checkpoint > 0 && wanted > 0) charge(1)
         const { found, proof } = checkpoint === 0
           ? { found: yield* headers.list(range), proof: undefined }
-          : yield* provenHeaders(headers, { ...range, checkpoint })
+          : yield* provenHeaders(headers, { from, read: headers.list(range), checkpoint })
         const encoded = found.map(encoder(version(), checkpoint))
         const count = encoded.length
         const answer = { count, max: MOST_HEADERS }

@@ -1,7 +1,8 @@
 import { type Bytes, equal } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { nameIndexHash } from "../protocol/nameOperation.ts"
 import type { Database, Statement } from "../storage/Database.ts"
-import { hashKey, heightOfOperation, plain } from "./NameEntry.ts"
+import { firstOperationAt, hashKey, heightOfOperation, plain } from "./NameEntry.ts"
 
 export interface NameOfScript {
   readonly id: number
@@ -28,13 +29,13 @@ interface OperationRow {
 /** Finds names by their script hash (`nameIndexHash`), directly on the driver. Methods throw the driver's errors. */
 export class ScriptReads {
   private readonly byScript: Statement<[Bytes], { readonly id: number; readonly name: Buffer }>
-  private readonly history: Statement<[number, number], OperationRow>
+  private readonly history: Statement<[number, number, number], OperationRow>
   private readonly first: Statement<[], { readonly id: number }>
 
   constructor(database: Database) {
     this.byScript = database.prepare("SELECT id, name FROM names WHERE script = ?")
     this.history = database.prepare(
-      "SELECT id, txid, vout, amount FROM operations WHERE name_id = ? ORDER BY id LIMIT ?"
+      "SELECT id, txid, vout, amount FROM operations WHERE name_id = ? AND id >= ? ORDER BY id LIMIT ?"
     )
     this.first = database.prepare("SELECT id FROM names WHERE script IS NULL LIMIT 1")
   }
@@ -52,11 +53,15 @@ export class ScriptReads {
     return undefined
   }
 
-  /** The operations on a name, oldest first, `limit` at most. */
-  operations({ id }: NameOfScript, limit: number): ReadonlyArray<ScriptOperation> {
-    return this.history.all(id, limit).map((row) => ({
+  /** The operations on a name from a height on, oldest first, `limit` at most. */
+  operations(
+    { id }: Pick<NameOfScript, "id">,
+    { from, limit }: { readonly from: Height; readonly limit: number }
+  ): ReadonlyArray<ScriptOperation> {
+    return this.history.all(id, firstOperationAt(from), limit).map((row) => ({
       height: heightOfOperation(row.id),
-      txid: plain(row.txid),
+      // A copy takes less memory than a buffer of SQLite's.
+      txid: plain(row.txid).slice(),
       vout: row.vout,
       amount: row.amount
     }))

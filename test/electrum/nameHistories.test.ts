@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { FoundHistory } from "../../src/electrum/sources/Histories.ts"
 import { makeNameHistories } from "../../src/electrum/sources/nameHistories.ts"
-import { type HeaderId, scriptKey } from "../../src/protocol/keys.ts"
+import { type HeaderId, nameKey, scriptKey } from "../../src/protocol/keys.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { blockAt, text, withNewDb } from "../names/blocks.ts"
 import { eventually } from "../support/eventually.ts"
@@ -66,6 +66,36 @@ describe("the history of a name", () => {
         assert.deepStrictEqual(yield* heights, [1, 3])
         yield* db.follower.rewind(blockAt(2))
         assert.deepStrictEqual(yield* heights, [1])
+        yield* db.follower.apply([blockAt(3), blockAt(4, [{ name }, { name }])])
+        assert.deepStrictEqual(yield* heights, [1, 4, 4])
+        yield* db.follower.apply([blockAt(5, [{ name }])])
+        yield* db.follower.apply([blockAt(6, [{ name }])])
+        assert.deepStrictEqual(yield* heights, [1, 4, 4, 5, 6])
+        yield* db.follower.rewind(blockAt(3))
+        yield* db.follower.apply([blockAt(4), blockAt(5, [{ name }])])
+        assert.deepStrictEqual(yield* heights, [1, 5])
+      })
+    ))
+
+  it.effect("is read as a whole if the chain went back behind what memory has, although nobody told of it", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const commits = { count: 0, touchedBehind: () => new Set([nameKey(name)]) }
+        const histories = makeNameHistories({
+          names: db,
+          commits,
+          answers: { complete: Effect.succeed(true), fromWindow: () => false },
+          chain: { params: regtestParams, tree: { ...noTree, tip: () => 0 as HeaderId } }
+        })
+        const heights = Effect.map(histories.confirmed(key), (all) => all.map(({ height }) => height))
+        yield* db.follower.apply([blockAt(0), blockAt(1, [{ name }]), blockAt(2, [{ name }])])
+        assert.deepStrictEqual(yield* heights, [1, 2])
+        yield* db.follower.rewind(blockAt(1))
+        commits.count++
+        assert.deepStrictEqual(yield* heights, [1])
+        yield* db.follower.rewind(blockAt(0))
+        commits.count++
+        assert.deepStrictEqual(yield* heights, [])
       })
     ))
 

@@ -6,17 +6,23 @@ import { type ScriptKey, scriptKey } from "../../protocol/keys.ts"
 import { nameIndexHash } from "../../protocol/nameOperation.ts"
 
 const KEPT_NAMES = 20_000
-const KEPT_BYTES = 8 * 1024 * 1024
+const KEPT_BYTES = 16 * 1024 * 1024
 
 /** An operation with the objects around it, and a key with its list. */
-const OPERATION_BYTES = 300
+const OPERATION_BYTES = 200
 
-/** The histories of the names that clients ask for most, as of the last commit of names.db. */
+interface Kept {
+  readonly history: ReadonlyArray<ScriptOperation>
+  /** Whether there may be operations behind it. */
+  isOld: boolean
+}
+
+/** The histories of the names that clients ask for most, as of the last commit of names.db or an earlier one. */
 export class KeptHistories {
   readonly #commits: Pick<CommitSignal, "count" | "touchedBehind">
-  readonly #kept = new RecordCache<ReadonlyArray<ScriptOperation>, ScriptKey>(KEPT_NAMES, {
+  readonly #kept = new RecordCache<Kept, ScriptKey>(KEPT_NAMES, {
     bytes: KEPT_BYTES,
-    sizeOf: ({ length }) => OPERATION_BYTES * (length + 1)
+    sizeOf: ({ history }) => OPERATION_BYTES * (history.length + 1)
   })
   #seen: number
 
@@ -26,23 +32,34 @@ export class KeptHistories {
   }
 
   get(key: ScriptKey): ReadonlyArray<ScriptOperation> | undefined {
-    this.#forgetChanged()
-    return this.#kept.get(key)
+    this.#markChanged()
+    const kept = this.#kept.get(key)
+    return kept?.isOld === false ? kept.history : undefined
+  }
+
+  /** How the history of a name began when it was read. */
+  beginning(key: ScriptKey): ReadonlyArray<ScriptOperation> {
+    this.#markChanged()
+    return this.#kept.get(key)?.history ?? []
   }
 
   /** In the turn in which the history was read: a commit after it makes it old. */
   put(key: ScriptKey, history: ReadonlyArray<ScriptOperation>): void {
-    this.#forgetChanged()
-    this.#kept.put(key, history)
+    this.#markChanged()
+    this.#kept.put(key, { history, isOld: false })
   }
 
-  #forgetChanged(): void {
+  /** Blocks only add operations. When the chain goes back, any name may have changed. */
+  #markChanged(): void {
     const { count } = this.#commits
     if (count === this.#seen) return
     const touched = this.#commits.touchedBehind(this.#seen)
     this.#seen = count
-    this.#kept.freeze(touched === "all" ? touched : Array.from(touched, keyOfName))
-    this.#kept.thaw()
+    if (touched === "all") return this.#kept.clear()
+    for (const name of touched) {
+      const kept = this.#kept.get(keyOfName(name))
+      if (kept !== undefined) kept.isOld = true
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { isExpired } from "../../consensus/expiry.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { CommitSignal } from "../../names/CommitSignal.ts"
 import type { LiveReads, NameDb } from "../../names/NameDb.ts"
-import type { ScriptOperation } from "../../names/ScriptReads.ts"
+import type { NameOfScript, ScriptOperation } from "../../names/ScriptReads.ts"
 import { hashOfKey, type ScriptKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { CODE, ElectrumError, internalError, syncing } from "../protocol/ElectrumError.ts"
@@ -61,6 +61,21 @@ export const historiesOf = (
   balance: (key) => Effect.as(operations(key), NOTHING)
 })
 
+/** Reads a history from the last known operation on. Without that one, the chain went back behind it. */
+const wholeHistory = (
+  scripts: LiveReads["scripts"],
+  name: NameOfScript,
+  known: ReadonlyArray<ScriptOperation>
+): ReadonlyArray<ScriptOperation> => {
+  const last = known.at(-1)
+  if (last !== undefined) {
+    const before = known.filter(({ height }) => height < last.height)
+    const read = scripts.operations(name, { from: last.height, limit: LONGEST_HISTORY + 1 - before.length })
+    if (read[0]?.height === last.height) return [...before, ...read]
+  }
+  return scripts.operations(name, { from: 0, limit: LONGEST_HISTORY + 1 })
+}
+
 export const makeNameHistories = ({ answers, chain, commits, names }: NameHistoryParts): Histories => {
   const kept = new KeptHistories(commits)
 
@@ -68,7 +83,7 @@ export const makeNameHistories = ({ answers, chain, commits, names }: NameHistor
   const readNow = ({ scripts }: LiveReads, key: ScriptKey): ReadonlyArray<ScriptOperation> | undefined => {
     const name = scripts.find(hashOfKey(key))
     if (name === undefined) return scripts.isComplete() ? [] : undefined
-    const found = scripts.operations(name, LONGEST_HISTORY + 1)
+    const found = wholeHistory(scripts, name, kept.beginning(key))
     kept.put(key, found)
     return found
   }

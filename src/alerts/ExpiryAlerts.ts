@@ -27,13 +27,13 @@ import { WatchList } from "./WatchList.ts"
 // Reports own and watched names before they expire, in the log and the metrics. Given notices are on disk, so that a
 // restart repeats none.
 
-/** The most names to look after: the first to expire. */
+/** Maximum number of tracked names. The first to expire are kept. */
 const MOST_SUBJECTS = 20_000
 
 /** Log entries for the notices of one block. Further ones are counted. */
 const MOST_LOGGED = 20
 
-/** Looks without a block too, as a wallet may have been loaded or a renewal dropped. */
+/** Checks between blocks, because a wallet may be loaded or a renewal dropped. */
 const LOOK_INTERVAL = "1 minute"
 
 export interface ExpiryAlertsOptions {
@@ -57,10 +57,12 @@ const outlookOf = (
 }
 
 const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
-  if (pending) return "name expires soon, and its renewal is unconfirmed: raise its fee if it stays so"
+  if (pending) {
+    return "name expires soon, and its renewal is unconfirmed. Raise the fee of the renewal if it stays unconfirmed"
+  }
   return renewed
-    ? "name expires soon, and its wallet has not renewed it: unlock the wallet or fund it"
-    : "name expires soon: renew it, or make sure that its owner does"
+    ? "name expires soon, and its wallet has not renewed it. Unlock the wallet or fund it"
+    : "name expires soon. Renew it, or make sure that its owner does"
 }
 
 export type AlertServices =
@@ -107,12 +109,12 @@ export const runExpiryAlerts = (
         }
         const others = due.length - MOST_LOGGED
         if (others > 0) {
-          yield* Effect.logWarning("more names expire soon: svcd-cli expiring lists them", { names: others })
+          yield* Effect.logWarning("more names expire soon. Run svcd-cli expiring to list them", { names: others })
         }
       })
 
     const look: Effect.Effect<void, StorageFailure | WrongQuery> = Effect.gen(function*() {
-      // Names of long ago expire during a download or while their index is rebuilt.
+      // Old names expire during the initial download or while their index is rebuilt.
       if (answers.fromWindow() || (yield* status.syncing) || !(yield* answers.complete)) {
         return
       }
@@ -183,7 +185,7 @@ export const runExpiryAlerts = (
         })
       )
     )
-    // Before the first look: no block is between them.
+    // Subscribe before the first check, so that no block is missed.
     const events = yield* subscription
     yield* looked
     yield* Effect.forkScoped(Stream.runForEach(events, () =>

@@ -46,11 +46,11 @@ export interface Custody {
 
 /** What the reader can do to keep the name from expiring. */
 export const renewalAdvice = (name: Bytes, { mine, renewed, wallet }: Custody): string => {
-  if (!mine) return "No wallet of this node has it, so its owner must renew it."
+  if (!mine) return "No wallet on this node owns the name. Its owner must renew it."
   const command = renewalCommand(name, wallet)
   return renewed
-    ? "Its wallet renews it automatically two weeks before, if the wallet has coins and is unlocked. " +
-      `To renew it at once: ${command}`
+    ? "Its wallet renews it automatically about two weeks before it expires, if the wallet has coins and is unlocked. " +
+      `To renew it now: ${command}`
     : `To renew it: ${command}`
 }
 
@@ -74,11 +74,11 @@ const actAdvice = (name: Bytes, { state, txid, wallet }: WordedOutlook): string 
     case "fund":
       return `For an address to send coins to: ${cli} receive`
     case "renew":
-      return `To renew it at once: ${renewalCommand(name, wallet)}`
+      return `To renew it now: ${renewalCommand(name, wallet)}`
     case "raise-fee":
       return txid === undefined
-        ? "If it stays so, raise the fee of its transaction."
-        : `To raise its fee, if it stays so: ${cli} bumpfee ${txid}`
+        ? "If the transaction stays unconfirmed, raise its fee."
+        : `If the transaction stays unconfirmed, raise its fee: ${cli} bumpfee ${txid}`
     case "register":
       return `To register it again: ${commandOf("register", name, cli)}`
     case undefined:
@@ -96,6 +96,6 @@ export const noticeAdvice = (
 ): string => {
   if (outlook !== undefined) return `It ${escapeUnsafe(outlook.text)}. ${actAdvice(name, outlook)}`.trimEnd()
   return pending
-    ? "An operation on it is unconfirmed. If it stays so, raise its fee."
+    ? "An operation on it is unconfirmed. If the transaction stays unconfirmed, raise its fee."
     : renewalAdvice(name, custody)
 }

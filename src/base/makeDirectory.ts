@@ -7,8 +7,8 @@ export const DIRECTORY_MODE = 0o700
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * Makes a directory and its missing parents. Returns the topmost one made, `undefined` if none. The `recursive` option
- * of `node:fs` never returns where an existing directory accepts no entries, as under /proc (Node.js 20).
+ * Creates a directory and its missing parents. Returns the topmost new one, `undefined` if none. The `recursive` option
+ * of `node:fs` hangs below a directory that accepts no entries, such as /proc (Node.js 20).
  */
 export const makeDirectory = (path: string): string | undefined => {
   if (isDirectory(path)) return undefined

@@ -234,7 +234,7 @@ export const make = (
     /** The daemon may have executed a sent but unanswered call. */
     const unsure = (failure: CallFailure): CallFailure =>
       failure._tag === "DaemonUnreachable"
-        ? new DaemonUnreachable({ address, reason: `${failure.reason}; it may have carried out what it was asked for` })
+        ? new DaemonUnreachable({ address, reason: `${failure.reason}; the daemon may have executed the call` })
         : failure
 
     const write = (call: MethodCall): Effect.Effect<Json, CallFailure> =>

@@ -41,7 +41,10 @@ export interface WindowReport {
   readonly unchecked: number
 }
 
-/** Whether the whole chain, or the last blocks and their signatures, are incomplete, as the operator wants. */
+/**
+ * Whether the node still lacks what the operator asked for, either the whole chain or the last blocks with checked
+ * signatures.
+ */
 export const isSyncing = ({ phase }: SyncReport): boolean => phase !== "ready"
 
 /** The words for each phase: in a sentence, and as a title. */
@@ -71,6 +74,6 @@ export const progressText = (
   return `${PHASE_WORDS[phase].doing}: ${Math.floor(percent)} % done${left}`
 }
 
-/** The same; empty without a light part, where callers know only that blocks are missing. */
+/** Like `progressText`, but empty for a ready node and for a node without a window. */
 export const waitText = (report: SyncReport): string =>
   report.window === undefined || report.phase === "ready" ? "" : progressText(report)

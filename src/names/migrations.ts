@@ -140,7 +140,7 @@ const nameScripts: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.f
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
   "0002_blocks": blocksSchema,
-  // Changes only the number, so that a version without page sums refuses the file instead of changing it.
+  // Changes only the number, so that a version without page checksums refuses the file instead of changing it.
   "0003_page_sums": Effect.void,
   "0004_beginning": beginningSchema,
   "0005_search": searchSchema,

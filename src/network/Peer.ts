@@ -101,7 +101,7 @@ export interface Peer {
   readonly disconnect: (disconnection: Disconnection) => void
   /** Memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount
-  /** Charges milliseconds of this thread outside the reading fiber. Time for `asked` data is on trust. */
+  /** Charges milliseconds of this thread outside the reading fiber; for `asked` data, only if `judged` finds it bad. */
   readonly spent: (milliseconds: number, asked?: boolean) => void
   /** Whether requested data was good. Otherwise charges the peer, and reads its outstanding answers at its pace. */
   readonly judged: (good: boolean) => void

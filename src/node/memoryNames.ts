@@ -54,9 +54,9 @@ export class MemoryNames extends Context.Tag("svcd/MemoryNames")<MemoryNames, {
    */
   // positional: as `NameClient.registerName`
   readonly set: (name: string, value: string, options?: OperationOptions) => Effect.Effect<NameRecord, InvalidRequest>
-  /** Lets blocks pass until the name expires. Names set earlier expire, too. */
+  /** Advances the chain until the name and all names set before it have expired. */
   readonly expire: (name: string) => Effect.Effect<void, InvalidRequest | NameNotFound>
-  /** Lets blocks pass; one by default. */
+  /** Advances the chain by `blocks`, one by default. */
   readonly pass: (blocks?: number) => Effect.Effect<void>
   /** Disconnects the last blocks with their name operations, and connects one more, without names. */
   readonly reorg: (blocks: number) => Effect.Effect<void>

@@ -69,7 +69,7 @@ export interface OpenOptions {
   readonly remedy: string
 }
 
-/** Changes nothing, but makes versions without page sums refuse the file instead of leaving its sums outdated. */
+/** Changes nothing, but makes versions without page checksums, which would leave them outdated, refuse the file. */
 export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
 
 export interface OpenDatabase {
@@ -113,7 +113,7 @@ export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   "temp_store = MEMORY",
   // Instead of the driver's 16 MB per connection, besides the system's cache.
   `cache_size = -${PAGE_CACHE_KIB}`,
-  // The guard copies the log after writing the sums of the copied pages.
+  // The guard copies the log after writing the checksums of the copied pages.
   "wal_autocheckpoint = 0"
 ]
 

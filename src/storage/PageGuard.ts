@@ -82,14 +82,14 @@ const pinned = (file: string): SQLite.Database => {
 }
 
 /**
- * Keeps the sums of an open database consistent with its pages. In WAL mode, only copies of the log, all by this class,
- * change the database file:
+ * Keeps the checksums of an open database consistent with its pages. In WAL mode, only copies of the log, all by this
+ * class, change the database file:
  *
- *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
+ *     commit → log ──(1) sync the log──(2) new checksums, synced and renamed──(3) copy the log──► database ──(4) sync it──(5) empty the log
  *
- * At any moment, even after a crash, each page matches its sum or is superseded by a complete frame of the log. Otherwise
- * methods throw `PageDamaged`, besides driver and system errors. A reader holds the log from (1) to (5), so that new
- * commits come after its frames.
+ * At any moment, even after a crash, each page matches its checksum or is superseded by a complete frame of the log.
+ * Otherwise methods throw `PageDamaged`, besides driver and system errors. A reader holds the log from (1) to (5), so
+ * that new commits come after its frames.
  *
  * After an error in (1) or (4), or if a copy ends there, the system may have lost writes. Then nothing is copied any more
  * and the reader stays, so that the next process copies the log, which has all that the file may lack.
@@ -101,7 +101,7 @@ export class PageGuard {
   private readonly database: SQLite.Database
   private readonly descriptor: number
   private inForce: PageSums
-  /** Whether each page outside the log matches its sum, and each page in it matched before. */
+  /** Whether each page outside the log matches its checksum, and each page in it matched before. */
   private settled: boolean
   /** Size of the log at the next attempt to copy it. */
   private due = LOG_BYTES
@@ -109,7 +109,7 @@ export class PageGuard {
   /** The error of a sync, or its unknown result. Nothing is copied afterwards. */
   private lost: { readonly cause: unknown } | undefined
 
-  /** `database` is in WAL mode, and no connection copies the log by itself. Computes missing sums. */
+  /** `database` is in WAL mode, and no connection copies the log by itself. Computes missing checksums. */
   constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
@@ -286,8 +286,8 @@ export class PageGuard {
   }
 
   /**
-   * Closes the database once: the descriptor's number is soon reused. SQLite copies the log on the last close, so sums
-   * may be outdated. The caller has copied the log or removes the files.
+   * Closes the database once: the descriptor's number is soon reused. SQLite copies the log on the last close, so
+   * checksums may be outdated. The caller has copied the log or removes the files.
    */
   abandon(): void {
     if (!this.database.open) return
@@ -299,9 +299,9 @@ export class PageGuard {
 
   /**
    * Copies the log and closes the database, maybe as the last connection. SQLite copies a log that could not be copied
-   * here. With a damaged page, the sums stay and the next start finds the mismatch. During or after a failed sync they
-   * stay, too, and a reader keeps SQLite from copying. After other errors they are removed first, and the next start
-   * recomputes them.
+   * here. With a damaged page, the checksums stay and the next start finds the mismatch. During or after a failed sync
+   * they stay, too, and a reader keeps SQLite from copying. After other errors they are removed first, and the next
+   * start recomputes them.
    */
   close(): void {
     if (!this.database.open) return

@@ -12,7 +12,7 @@ import { readFully, readWal, walFile } from "./walFile.ts"
 type Finding =
   | { readonly type: "absent" }
   | { readonly type: "sound" }
-  /** Without usable sums, but SQLite's own check finds no damage. */
+  /** Without usable checksums, but SQLite's own check finds no damage. */
   | { readonly type: "unsealed"; readonly reason: "missing" | "unreadable" }
   | { readonly type: "damaged"; readonly found: string }
 
@@ -20,7 +20,7 @@ export interface Inspected {
   readonly filename: string
   readonly what: string
   readonly remedy: string
-  /** The error for a file of a newer version, which is never changed. `sums` are its intact sums. */
+  /** The error for a file of a newer version, which is never changed. `sums` are its intact checksums. */
   readonly newer: (database: SQLite.Database, sums: PageSums | undefined) => string | undefined
 }
 
@@ -59,7 +59,7 @@ const firstChanged = async (
   }
 }
 
-/** SQLite's first problem with a file without sums. A file that is not a database counts as damaged. */
+/** SQLite's first problem with a file without checksums. A file that is not a database counts as damaged. */
 const integrity = (file: string): string | undefined => {
   const database = new SQLite(file)
   try {
@@ -95,7 +95,7 @@ const look = async (file: string, signal: AbortSignal, tell: (told: Told) => voi
     : { type: "damaged", found: `page ${changed} does not match its checksum` } as const
 }
 
-/** Checks a closed database: pages against their sums or, without sums, SQLite's own check. */
+/** Checks a closed database: pages against their checksums or, without checksums, SQLite's own check. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
     let told: Told = { checked: 0, total: 0 }
@@ -174,7 +174,7 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
     const { filename, remedy, what } = inspected
     const finding = yield* inspect(inspected)
     if (finding.type === "unsealed") {
-      const reason = finding.reason === "missing" ? "they are missing" : "the file of sums is unreadable"
+      const reason = finding.reason === "missing" ? "they are missing" : "the file of checksums is unreadable"
       yield* Effect.logInfo(`creating page checksums of ${what}: ${reason}; the database is intact`)
     }
     if (finding.type === "absent") rmSync(sumsFile(filename), { force: true })

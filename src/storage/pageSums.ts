@@ -6,8 +6,8 @@ import { type DiskSteps, doNow } from "../base/diskSteps.ts"
 import { codeOf } from "../base/errorCode.ts"
 
 /**
- * `<file>.sums`: 32 bytes of header, then one CRC-32 per page, little endian. With a sum for each page, a missing row is
- * as certain as a row.
+ * `<file>.sums`: 32 bytes of header, then one CRC-32 per page, little endian. With a checksum for each page, a missing
+ * row is as certain as a row.
  *
  * | offset | bytes | |
  * |---|---|---|
@@ -15,7 +15,7 @@ import { codeOf } from "../base/errorCode.ts"
  * | 8 | 4 | version, 1 |
  * | 12 | 4 | bytes of a page |
  * | 16 | 4 | number of pages |
- * | 20 | 4 | CRC-32 of the bytes before and of the sums |
+ * | 20 | 4 | CRC-32 of the bytes before and of the checksums |
  * | 24 | 8 | zero |
  */
 export interface PageSums {
@@ -42,7 +42,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   bytes.writeUInt32LE(VERSION, 8)
   bytes.writeUInt32LE(pageSize, 12)
   bytes.writeUInt32LE(sums.length, 16)
-  // A loop over the sums of a large database takes several milliseconds.
+  // A loop over the checksums of a large database takes several milliseconds.
   const ours = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength)
   ours.copy(bytes, HEADER_BYTES)
   if (endianness() === "BE") bytes.subarray(HEADER_BYTES).swap32()
@@ -50,7 +50,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   return bytes
 }
 
-/** `undefined` for bytes that are not sums or do not match their checksum. */
+/** `undefined` for bytes that are not checksums or do not match their checksum. */
 export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return undefined
   const [version, pageSize, count, sum] = [8, 12, 16, 20].map((offset) => bytes.readUInt32LE(offset))

@@ -1,8 +1,8 @@
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
 
 /**
- * Checks the data of records that values have as bytes (IFA-0001, "o"). A secondary server refuses the whole zone for
- * one malformed record, so no owner of a name may write one.
+ * Checks the data of records given as raw bytes in values (IFA-0001, "o"). A secondary server refuses the whole zone
+ * for one malformed record, so no owner of a name may write one.
  */
 
 /**
@@ -57,13 +57,13 @@ const REFUSED: ReadonlySet<number> = new Set(
     "56 57 58 59 60 62 63 66 67 68 259 260 32768 32769 65535").split(" ").map(Number)
 )
 
-/** Questions and messages have the types of this range (RFC 6895, section 3.1). */
+/** Types in this range are for queries and messages (RFC 6895, section 3.1). */
 const isMeta = (type: number): boolean => type >= 128 && type < 256
 
 const LONGEST_LABEL = 63
 const LONGEST_WIRE = 255
 
-/** Moves over the fields. */
+/** A position in the data, which moves field by field. */
 class Fields {
   readonly #data: Uint8Array
   #at = 0
@@ -80,7 +80,7 @@ class Fields {
     return this.#data.length - this.#at
   }
 
-  /** Whether the field is there. */
+  /** Skips a field. False if the data lacks it. */
   take(field: string): boolean {
     switch (field) {
       case "n":
@@ -115,7 +115,7 @@ class Fields {
     return this.#at <= this.#data.length
   }
 
-  /** In lower case afterwards, as signatures cover it (RFC 4034, section 6.2). */
+  /** Lowercases the name in place, because signatures cover the lowercase form (RFC 4034, section 6.2). */
   #name(): boolean {
     const from = this.#at
     for (;;) {
@@ -160,14 +160,14 @@ class Fields {
 const ALPN = 1
 const NO_DEFAULT_ALPN = 2
 
-/** Protocols, each a string that is not empty. */
+/** A list of protocols, each a string of at least one byte. */
 const isAlpn = (value: Bytes): boolean => {
   let at = 0
   while (at < value.length && value[at] !== 0) at += 1 + (value[at] ?? 0)
   return at > 0 && at === value.length
 }
 
-/** RFC 9460, section 7. `mandatory`, `ech` and later keys are left out: their values have forms of their own. */
+/** RFC 9460, section 7. `mandatory`, `ech` and later keys are refused, because their values have their own formats. */
 const isParameter = (key: number, value: Bytes): boolean => {
   const { length } = value
   switch (key) {

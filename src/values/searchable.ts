@@ -16,14 +16,14 @@ export interface SearchPair {
   readonly value: string
 }
 
-/** Bytes of a value that are searched; the rules allow no more but in a coinbase. */
+/** Maximum length of a searched value in bytes. Only a coinbase can set a longer one. */
 const MOST_BYTES = 1_024
 
-/** Pairs of one name, and characters of one of them. */
+/** Maximum number of pairs per name, and of characters per pair. */
 const MOST_PAIRS = 64
 const LONGEST = 256
 
-/** Case-insensitive, the same within a longer text: the end of a word must not change its letters. */
+/** Folds case. Final sigma becomes sigma, so that a word matches inside a longer text. */
 export const foldedText = (text: string): string => text.toLowerCase().replaceAll("\u03c2", "\u03c3")
 
 /** The name and the value, each if it is UTF-8. */
@@ -85,10 +85,10 @@ export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
   return [...found.values()]
 }
 
-/** Imports that are indexed at most, more than a domain reads. */
+/** Maximum number of indexed imports, more than a domain reads. */
 const MOST_IMPORTS = 256
 
-/** The form of a name by which its importers are found: not each of them imports it, but none is missing. */
+/** The index key of an imported name. A lookup may return false matches but misses no importer. */
 export const importedKey = (name: string): string => name.trim().toLowerCase()
 
 function* importsIn({ asks, below, items }: DomainLevel): Iterable<string> {
@@ -112,7 +112,7 @@ export const importedNames = (value: Bytes): ReadonlyArray<string> => {
 /** In characters. */
 export const SHORTEST_TEXT = 3
 
-/** Groups of three characters that an index looks up; the text itself is compared afterwards. */
+/** Maximum number of groups of three characters in a search of the index. The text itself is compared afterwards. */
 const MOST_GROUPS = 6
 
 /** Some groups of three characters of a folded text, spread over it. */

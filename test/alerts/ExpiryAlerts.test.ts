@@ -26,8 +26,8 @@ import { fakeWallet, fakeWalletsLayer } from "../support/fakeWallet.ts"
 import { noTree } from "../support/noTree.ts"
 import { noWallets } from "../support/noWallets.ts"
 
-const EXPIRES = "name expires soon: renew it, or make sure that its owner does"
-const WAITS = "name expires soon, and its renewal is unconfirmed: raise its fee if it stays so"
+const EXPIRES = "name expires soon. Renew it, or make sure that its owner does"
+const WAITS = "name expires soon, and its renewal is unconfirmed. Raise the fee of the renewal if it stays unconfirmed"
 
 interface World {
   readonly syncing: { now: boolean }

@@ -156,8 +156,8 @@ describe("readWal", () => {
   })
 })
 
-describe("the sums of a database", () => {
-  it("the sums match after every step, even if the process ends there", async () => {
+describe("the checksums of a database", () => {
+  it("the checksums match after every step, even if the process ends there", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(steps, async (all) => {
         const pending: Array<() => Promise<void>> = []
@@ -184,7 +184,7 @@ describe("the sums of a database", () => {
     )
   })
 
-  it("the sums match between the write of the sums and the copy of the log", async () => {
+  it("the checksums match between the write of the checksums and the copy of the log", async () => {
     await withDirectoryAsync(async (directory) => {
       const file = join(directory, "test.db")
       const opened = open(file)
@@ -203,7 +203,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("the sums reveal any flipped bit in a closed file", async () => {
+  it("the checksums reveal any flipped bit in a closed file", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(FastCheck.nat(), async (bit) =>
         withDirectoryAsync(async (directory) => {
@@ -221,7 +221,7 @@ describe("the sums of a database", () => {
     )
   })
 
-  it("missing or changed sums of an intact database are computed again", async () => {
+  it("missing or changed checksums of an intact database are computed again", async () => {
     await withDirectoryAsync(async (directory) => {
       const file = join(directory, "test.db")
       const opened = open(file)
@@ -240,7 +240,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("a changed file of sums is refused", () => {
+  it("a changed file of checksums is refused", () => {
     withFile((file) => {
       open(file).guard.close()
       const bytes = readFileSync(sumsFile(file))
@@ -252,7 +252,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("the sums reveal a changed page of an open database: in the check, and before it is overwritten", () => {
+  it("the checksums reveal a changed page of an open database: in the check, and before it is overwritten", () => {
     for (const how of ["check", "copy"] as const) {
       withFile((file) => {
         const opened = open(file)
@@ -276,7 +276,7 @@ describe("the sums of a database", () => {
     }
   })
 
-  it("the sums reveal a changed log of an open database", () => {
+  it("the checksums reveal a changed log of an open database", () => {
     withFile((file) => {
       const opened = open(file)
       put(opened, 1, 700)

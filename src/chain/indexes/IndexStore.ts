@@ -22,7 +22,7 @@ export interface IndexDefinition<S> {
   readonly what: string
   /** SQL that makes the tables, except the cursor's. */
   readonly tables: string
-  /** Whether earlier versions made files without sums of pages. */
+  /** Whether earlier versions made files without page checksums. */
   readonly sumsCameLater?: boolean
   /** Prepares the statements. Throws the driver's error if the file has other tables. */
   readonly prepare: (database: Database) => S

@@ -53,8 +53,8 @@ export const isHistorical = (tree: HeaderTree, id: HeaderId): boolean =>
   tree.time(tree.best()) - tree.time(id) > HISTORICAL_AGE
 
 /**
- * The last block of the best chain in a locator, or genesis. A block that builds on the tip names the tip. Source:
- * upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
+ * The last block of the best chain in a locator, or genesis. A locator block that descends from the tip counts as the
+ * tip. Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
  */
 export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): HeaderId => {
   const tip = tree.tip()

@@ -143,7 +143,7 @@ export class SyncLoop {
     })
   )
 
-  /** Whether the time of an event is on trust, as for requested headers. */
+  /** Whether the peer may spend this time, because the node requested the headers. */
   private isAsked(event: SyncEvent): boolean {
     return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }

@@ -7,7 +7,7 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { CmpctBlock } from "./messages/compact.ts"
 
-/** Of an inner node of a merkle tree, which could pass for a transaction of that size. */
+/** Size of an inner merkle node, which a transaction of this size could imitate. */
 const NODE_SIZE = 64
 
 /**
@@ -75,7 +75,7 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
   for (const [i, { index, transaction }] of prefilled.entries()) {
     if (transaction.inputs.length === 0 && transaction.outputs.length === 0) return "an empty prefilled transaction"
     if (index > MAX_INDEX) return "the index of a prefilled transaction is above 16 bits"
-    if (index > shortIds.length + i) return "a prefilled transaction behind the end of the block"
+    if (index > shortIds.length + i) return "a prefilled transaction beyond the end of the block"
     transactions[index] = transaction
   }
   return transactions

@@ -63,8 +63,8 @@ export const dangerRemedy = (
       return `"${ownerCommand(cli, "renew", name)}" renews it now`
     case "raise-fee":
       return txid === undefined
-        ? "raise the fee of its transaction if it stays so"
-        : `if it stays so, "${cli} bumpfee ${txid}" raises the fee`
+        ? "raise the fee if the transaction stays unconfirmed"
+        : `if it stays unconfirmed, "${cli} bumpfee ${txid}" raises the fee`
     case "register":
       return `"${ownerCommand(cli, "register", name)}" registers it; ${known}`
     default:

@@ -110,7 +110,7 @@ describe("alertMessage", () => {
       `svcd-cli bumpfee ${"ab".repeat(32)}`
     )
     assert.include(said({ outlook: { state: "taken", text: "\u202e is lost" } }), "It \\u202e is lost.")
-    assert.include(said({ mine: false }), "No wallet of this node has it, so its owner must renew it.")
+    assert.include(said({ mine: false }), "No wallet on this node owns the name. Its owner must renew it.")
   })
 
   it("says which names are lost, and how to register them again", () => {

@@ -120,7 +120,7 @@ describe("reconstruction (BIP 152)", () => {
 
   it.each<readonly [string, Partial<CmpctBlock>]>([
     ["a block without transactions", { shortIds: [], prefilled: [] }],
-    ["a prefilled transaction behind the end of the block", { prefilled: [{ index: 5, transaction: coinbase }] }],
+    ["a prefilled transaction beyond the end of the block", { prefilled: [{ index: 5, transaction: coinbase }] }],
     ["the index of a prefilled transaction is above 16 bits", {
       prefilled: [{ index: 0x10000, transaction: coinbase }]
     }],

@@ -17,7 +17,7 @@ describe("dangerRemedy", () => {
     const outlook = { state: "pending", urgency: "alarm", text: "", acknowledged: false, txid: "ab".repeat(32) }
     assert.strictEqual(
       dangerRemedy({ name: NAME, outlook }, "svcd-cli"),
-      `if it stays so, "svcd-cli bumpfee ${"ab".repeat(32)}" raises the fee`
+      `if it stays unconfirmed, "svcd-cli bumpfee ${"ab".repeat(32)}" raises the fee`
     )
   })
 

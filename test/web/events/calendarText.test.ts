@@ -115,8 +115,11 @@ describe("calendarEvent", () => {
     const said = (custody: Partial<CalendarName>) =>
       parsed([entryOf(text("d/a"), custody)]).events[0]?.description.split("\n")[1]
     assert.strictEqual(said({ mine: true }), `To renew it: svcd-cli renew d/a`)
-    assert.match(String(said({ mine: true, renewed: true })), /^Its wallet renews it automatically two weeks before/)
-    assert.strictEqual(said({ mine: false }), "No wallet of this node has it, so its owner must renew it.")
+    assert.match(
+      String(said({ mine: true, renewed: true })),
+      /^Its wallet renews it automatically about two weeks before/
+    )
+    assert.strictEqual(said({ mine: false }), "No wallet on this node owns the name. Its owner must renew it.")
   })
 })
 

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3"
 import { keepPrivate } from "../base/privateFile.ts"
-import { nativeProblem } from "./nativePart.ts"
+import { missingPart, nativeProblem } from "./nativePart.ts"
 
 /**
  * Restricts a directory to one process. Node has no file locks; SQLite has, and the system releases them when a process
@@ -95,7 +95,7 @@ export const takeLock = (file: string): LockOutcome => {
   } catch (error) {
     database?.close()
     const code = sqliteCode(error)
-    const reason = nativeProblem(error, "better-sqlite3") ?? reasonOf(code)
+    const reason = nativeProblem(error, "better-sqlite3") ?? missingPart(error) ?? reasonOf(code)
     return { _tag: "Unusable", reason, code: code === "SQLITE_FULL" ? "ENOSPC" : undefined }
   }
 }

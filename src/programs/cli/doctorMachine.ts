@@ -9,14 +9,14 @@ import { AS_NODE_USER } from "../../config/configFile.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { decodeSettings } from "../../config/decodeSettings.ts"
 import { type SettingsInput } from "../../config/gather.ts"
-import { nativeProblem } from "../../config/nativePart.ts"
+import { missingPart, nativeProblem } from "../../config/nativePart.ts"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Check, fail, ok, warn } from "./doctorCheck.ts"
 import { NAME } from "./outcome.ts"
 
 export const sqliteCheck = (error: unknown): Check => {
   const [text = "", remedy = "reinstall svcd with the same Node.js"] =
-    nativeProblem(error, "better-sqlite3")?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
+    (nativeProblem(error, "better-sqlite3") ?? missingPart(error))?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
   return fail("sqlite", { text, remedy: `${remedy}; neither svcd nor svcd-wallet can start without it` })
 }
 

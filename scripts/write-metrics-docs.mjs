@@ -16,6 +16,7 @@ const SHOWN = {
   detail: "with `-metricsdetail`",
   dns: "while the node answers DNS",
   electrum: "while the node serves Electrum clients",
+  indexes: "with an optional index",
   light: "with a light start",
   webhooks: "with webhooks"
 }

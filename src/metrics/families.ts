@@ -50,6 +50,8 @@ export type Single<Series> = MetricFamily & Series
 /** One series per label value, which lives as long as the process. Values are a closed set, never remote text. */
 export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
+  /** Whether any series exists, from the start where the values are known in advance. */
+  readonly isUsed: () => boolean
 }
 
 /** Words with underscores. */
@@ -140,7 +142,7 @@ export const metricsOf = (category: string) => {
       return made
     }
     const register = (): void => values?.forEach((value) => of(value).register())
-    return listed({ ...facts, category, kind, label, values, buckets, of, register })
+    return listed({ ...facts, category, kind, label, values, buckets, of, isUsed: () => series.size > 0, register })
   }
   return {
     table,

@@ -44,6 +44,13 @@ export const blockchainTipTime = chain.gauge(
   "Time in the header of the last connected block, in seconds since 1970."
 )
 
+/** Only indexes that are on have a series: 0 for the others would look like the longest lag. */
+export const indexHeight = chain.gaugeBy(
+  "svcd_index_height",
+  "Height of the last block in an optional index, named as in getindexinfo: below svcd_blockchain_height, it is being built.",
+  { label: "index" }
+)
+
 export const BLOCK_CHANGES = ["connected", "disconnected"] as const
 
 export const blocks = chain.counterBy(

@@ -3,20 +3,21 @@ import { DNS_METRICS, dnsListeners } from "./dnsMetrics.ts"
 import { ELECTRUM_METRICS, electrumListeners } from "./electrumMetrics.ts"
 import type { MetricFamily, Table } from "./families.ts"
 import { HANDOVER_OUTCOMES, LIGHT_METRICS, lightActive, lightHandovers } from "./lightMetrics.ts"
-import { memoryBudget, memoryEvicted, memoryRefused, METRICS } from "./metrics.ts"
+import { indexHeight, memoryBudget, memoryEvicted, memoryRefused, METRICS } from "./metrics.ts"
 import { STORAGE_METRICS } from "./storageMetrics.ts"
 import { WEBHOOK_METRICS, WEBHOOK_STATES, webhooks } from "./webhookMetrics.ts"
 
 // The endpoint always shows 32 metrics as part of the interface, others while their part of the node is in use, and all
 // with `-metricsdetail`.
 
-export type MetricPart = "alerts" | "detail" | "dns" | "electrum" | "light" | "webhooks"
+export type MetricPart = "alerts" | "detail" | "dns" | "electrum" | "indexes" | "light" | "webhooks"
 
 const PARTS: ReadonlyArray<readonly [MetricPart, Table]> = [
   ["alerts", ALERT_METRICS],
   ["detail", [memoryBudget, memoryRefused, memoryEvicted, ...STORAGE_METRICS]],
   ["dns", DNS_METRICS],
   ["electrum", ELECTRUM_METRICS],
+  ["indexes", [indexHeight]],
   ["light", LIGHT_METRICS],
   ["webhooks", WEBHOOK_METRICS]
 ]
@@ -50,6 +51,7 @@ export const partsInUse = (alerts: boolean): ReadonlySet<MetricPart> =>
     ...alerts || hasNeedyNames() ? ["alerts"] as const : [],
     ...dnsListeners.value() > 0 ? ["dns"] as const : [],
     ...electrumListeners.value() > 0 ? ["electrum"] as const : [],
+    ...indexHeight.isUsed() ? ["indexes"] as const : [],
     ...hadLightStart() ? ["light"] as const : [],
     ...hasWebhooks() ? ["webhooks"] as const : []
   ])

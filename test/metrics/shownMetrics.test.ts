@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { NEEDY_STATES, ownNames } from "../../src/metrics/alertMetrics.ts"
 import { dnsListeners } from "../../src/metrics/dnsMetrics.ts"
 import { lightActive, lightHandovers } from "../../src/metrics/lightMetrics.ts"
-import { METRICS } from "../../src/metrics/metrics.ts"
+import { indexHeight, METRICS } from "../../src/metrics/metrics.ts"
 import { type MetricPart, metricPart, partsInUse, shownMetrics } from "../../src/metrics/shownMetrics.ts"
 import { WEBHOOK_STATES, webhooks } from "../../src/metrics/webhookMetrics.ts"
 
@@ -32,7 +32,7 @@ describe("shownMetrics", () => {
     assert.deepStrictEqual(shownMetrics({ detail: true, parts: new Set() }), METRICS)
   })
 
-  it.each([["alerts", 4], ["light", 6], ["webhooks", 3], ["detail", 7], ["dns", 13]] as const)(
+  it.each([["alerts", 4], ["indexes", 1], ["light", 6], ["webhooks", 3], ["detail", 7], ["dns", 13]] as const)(
     "adds those of %s, which are %d",
     (part, count) => {
       const added = shown(part).filter((name) => !ALWAYS.includes(name))
@@ -66,6 +66,11 @@ describe("partsInUse", () => {
     dnsListeners.set(1)
     assert.isTrue(partsInUse(false).has("dns"))
     dnsListeners.set(0)
+  })
+
+  it("has indexes once one has a height", () => {
+    indexHeight.of("txindex").set(0)
+    assert.isTrue(partsInUse(false).has("indexes"))
   })
 
   it("has webhooks while there is one", () => {

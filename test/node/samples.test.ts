@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
+import { Indexes } from "../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { difficultyOf } from "../../src/consensus/difficulty.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import * as Metrics from "../../src/metrics/metrics.ts"
@@ -10,6 +12,7 @@ import { PeerManager } from "../../src/network/PeerManager.ts"
 import {
   hashNumber,
   sampleChain,
+  sampleIndexes,
   sampleMempool,
   sampleNames,
   samplePeers,
@@ -219,6 +222,26 @@ describe("the metrics of a node", () => {
         assert.deepInclude(away, { connected: 0, disconnected: 1 })
         const back = yield* growth(chain.control.reconsider(last.hash))
         assert.deepInclude(back, { connected: 1, disconnected: 0, timed: 1 })
+      }))
+  })
+
+  layer(methodNode({ txIndex: true, indexes: true }))("", (it) => {
+    it.scoped("read the heights of the optional indexes, and none of an index that is off", () =>
+      Effect.gen(function*() {
+        const { indexes, txIndex } = yield* MethodNode
+        const sampled = (on: typeof Indexes.Service, transactions: typeof TxIndex.Service) =>
+          sampleIndexes.pipe(
+            Effect.flatten,
+            Effect.provideService(Indexes, on),
+            Effect.provideService(TxIndex, transactions)
+          )
+        const heights = () =>
+          ["txindex", ...indexes.followers.map(({ name }) => name)].map((name) => Metrics.indexHeight.of(name).value())
+        yield* sampled(indexes, txIndex)
+        assert.deepStrictEqual(heights(), Array.from({ length: 5 }, () => blocks.length - 1))
+        Metrics.indexHeight.of("txindex").set(7)
+        yield* sampled({ ...indexes, followers: [] }, { ...txIndex, follower: undefined })
+        assert.strictEqual(Metrics.indexHeight.of("txindex").value(), 7)
       }))
   })
 

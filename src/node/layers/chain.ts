@@ -44,7 +44,7 @@ import {
 } from "./base.ts"
 import { type ChainOptionsGiven, chainSettings, NodeSettings, optionsOfConfig } from "./NodeSettings.ts"
 import { paramsFor } from "./rules.ts"
-import { sampleChain } from "./samples.ts"
+import { optionalFollowers, sampleChain, sampleIndexes } from "./samples.ts"
 
 /** The chain of a node, and the parts that need only headers and blocks. */
 
@@ -199,9 +199,9 @@ const running = (settings: Settings) =>
 
 /** Indexes catch up before anything above the chain is built. */
 const indexing = Layer.scopedDiscard(Effect.gen(function*() {
-  const { follower } = yield* TxIndex.TxIndex
-  const { followers } = yield* Indexes.Indexes
-  yield* Effect.forEach(follower === undefined ? followers : [follower, ...followers], following, { discard: true })
+  const { add } = yield* Samples
+  yield* Effect.forEach(yield* optionalFollowers, following, { discard: true })
+  yield* add(yield* sampleIndexes)
 }))
 
 /** The services that a `Chain` includes: coins, sink, control, and the base of the node. */

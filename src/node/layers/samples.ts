@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import { monotonic } from "../../base/clock.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { Indexes } from "../../chain/indexes/Indexes.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { isSyncing } from "../../light/syncReport.ts"
 import { SyncReporter } from "../../light/SyncReporter.ts"
@@ -43,6 +45,24 @@ export const sampleChain = Effect.map(Chain, (chain) =>
     Metrics.blockchainTipTime.set(header.time)
     Metrics.blockchainHeaders.set(headers)
   }))
+
+/** The optional indexes that are on. */
+export const optionalFollowers = Effect.gen(function*() {
+  const { follower } = yield* TxIndex
+  const { followers } = yield* Indexes
+  return follower === undefined ? followers : [follower, ...followers]
+})
+
+export const sampleIndexes = Effect.map(
+  optionalFollowers,
+  (followers) =>
+    Effect.forEach(followers, ({ cursor, name }) =>
+      cursor.pipe(
+        Effect.map((at) => Metrics.indexHeight.of(name).set(at?.height ?? 0)),
+        // The index logs and repairs its damage itself.
+        Effect.ignore
+      ), { discard: true })
+)
 
 export const sampleSync = Effect.map(SyncReporter, ({ report }) =>
   Effect.gen(function*() {

@@ -16,7 +16,8 @@ import { NAME } from "./outcome.ts"
 
 export const sqliteCheck = (error: unknown): Check => {
   const [text = "", remedy = "reinstall svcd with the same Node.js"] =
-    (nativeProblem(error, "better-sqlite3") ?? missingPart(error))?.split(": ") ?? ["SQLite (better-sqlite3) does not load"]
+    (nativeProblem(error, "better-sqlite3") ?? missingPart(error))?.split(": ") ??
+      ["SQLite (better-sqlite3) does not load"]
   return fail("sqlite", { text, remedy: `${remedy}; neither svcd nor svcd-wallet can start without it` })
 }
 

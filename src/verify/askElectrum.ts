@@ -7,20 +7,20 @@ import { decodeTransaction } from "../protocol/transaction.ts"
 import { ElectrumFailure, type ElectrumLimits, type ElectrumSession, openElectrum } from "./electrumSession.ts"
 import { NAME_PROOF, type NameProof, type NameProofOperation, type ProofTip } from "./nameProof.ts"
 
-/** As clients of Electrum's servers write it. */
+/** The script hash of a name, as Electrum clients write it. */
 export const nameScriptHash = (name: Bytes): string => displayHash(nameIndexHash(name))
 
 export interface ElectrumQuestion extends ElectrumLimits {
   readonly name: Bytes
   readonly network: NameProof["network"]
-  /** Headers after that of the operation. */
+  /** Number of headers after the header of the operation. */
   readonly following: number
 }
 
 type Members = Readonly<Record<string, unknown>>
 
 const malformed = (method: string): never => {
-  throw new ElectrumFailure(`the answer to ${method} has another form`)
+  throw new ElectrumFailure(`the answer to ${method} has an unexpected form`)
 }
 
 const membersOf = (value: unknown, method: string): Members =>
@@ -49,7 +49,7 @@ interface Place {
 
 const HISTORY = "blockchain.scripthash.get_history"
 
-/** Where the newest confirmed operation is; `undefined` if the server knows none. */
+/** The place of the newest confirmed operation; `undefined` if the server knows none. */
 const newestOf = async (session: ElectrumSession, name: Bytes): Promise<Place | undefined> => {
   const history = listOf(await session.call(HISTORY, [nameScriptHash(name)]), HISTORY).map((row) => {
     const { height, tx_hash: txid } = membersOf(row, HISTORY)
@@ -63,7 +63,7 @@ const GET = "blockchain.transaction.get"
 const FROM_POS = "blockchain.transaction.id_from_pos"
 const HEADER = "blockchain.block.header"
 
-/** The first transaction of a block, from servers that have all transactions. */
+/** The first transaction of a block. Only servers with all transactions have it. */
 const coinbaseAt = async (session: ElectrumSession, height: Height): Promise<Pick<NameProofOperation, "coinbase">> => {
   try {
     const { merkle, tx_hash: txid } = membersOf(await session.call(FROM_POS, [height, 0, true]), FROM_POS)
@@ -75,7 +75,7 @@ const coinbaseAt = async (session: ElectrumSession, height: Height): Promise<Pic
   }
 }
 
-/** The tip with its merged-mining proof, which the notification about it may lack. */
+/** The tip with its merged-mining proof, which the notification of the tip may lack. */
 const tipAt = async (session: ElectrumSession, height: Height): Promise<ProofTip> => {
   const [header, coinbase] = await Promise.all([
     session.call(HEADER, [height, 0]).then((text) => textOf(text, HEADER)),
@@ -86,7 +86,7 @@ const tipAt = async (session: ElectrumSession, height: Height): Promise<ProofTip
   return { height, hash: displayHash(new Header(bytes.subarray(0, HEADER_SIZE)).hash), header, ...coinbase }
 }
 
-/** The output that sets the name. The proof tells whether there is one. */
+/** The output with the name; 0 if there is none, which the verification reports. */
 const outputOf = (tx: string): number => {
   const { outputs } = decodeTransaction(fromHex(tx) ?? EMPTY)
   return Math.max(0, outputs.findIndex(({ script }) => parseNameScript(script) !== undefined))
@@ -108,12 +108,12 @@ const operationAt = async (
   return { height, tx, vout: outputOf(tx), branch, pos: numberOf(proof["pos"], MERKLE), ...coinbase, headers }
 }
 
-/** Versions that have the methods above, which all servers since 2018 have. */
+/** Protocol versions with the methods above, which all servers support since 2018. */
 const VERSIONS = ["1.4", "1.4.3"]
 
 /**
- * Asks one server for the newest operation on a name, and makes a proof of what it says; `undefined` for a name that it does
- * not know. Rejects with `ElectrumFailure`.
+ * Asks one server for the newest operation on a name, and makes a proof of its answers; `undefined` if it does not know
+ * the name. Rejects with `ElectrumFailure`.
  */
 export const askElectrum = async (url: string, question: ElectrumQuestion): Promise<NameProof | undefined> => {
   const { following, name, network } = question
@@ -127,7 +127,9 @@ export const askElectrum = async (url: string, question: ElectrumQuestion): Prom
     const [operation, asOf] = await Promise.all([operationAt(session, newest, last), tipAt(session, tip)])
     return { svcd: NAME_PROOF, network, name: toHex(name), operations: [operation], asOf }
   } catch (error) {
-    if (error instanceof DecodeError) throw new ElectrumFailure(`the server sent no transaction: ${error.message}`)
+    if (error instanceof DecodeError) {
+      throw new ElectrumFailure(`the server sent an invalid transaction: ${error.message}`)
+    }
     throw error
   } finally {
     session.close()

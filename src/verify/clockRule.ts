@@ -3,13 +3,13 @@ import { MAX_FUTURE_BLOCK_TIME, type ReaderParams } from "../consensus/readerPar
 import type { Height, UnixTime } from "../protocol/keys.ts"
 import type { ProofFailure } from "./nameProof.ts"
 
-/** A block as its header and its proof place it. */
+/** A block with its claimed height and the time in its header. */
 export interface PlacedBlock {
   readonly height: Height
   readonly time: UnixTime
 }
 
-/** Heights and times of blocks of mainnet, in order. */
+/** Heights and times of mainnet blocks, in order. */
 const ANCHORS: ReadonlyArray<readonly [height: Height, time: UnixTime]> = [
   [0, 1_303_000_001],
   [19_199, 1_318_063_738],
@@ -21,13 +21,16 @@ const ANCHORS: ReadonlyArray<readonly [height: Height, time: UnixTime]> = [
   [829_949, 1_781_892_228]
 ]
 
-/** Blocks by which the chain ran ahead of a straight line between two anchors or behind it, at most. */
+/** Maximum deviation of the chain from a straight line between two anchors, in blocks. */
 const ANCHOR_DRIFT = 8_000
 
-/** The part by which blocks come slower or faster over years. */
+/** Maximum deviation of the block rate over years, as a fraction. */
 const YEARS_DRIFT = 0.05
 
-/** The height of mainnet at a time, between anchors or at the usual rate after the last one, and how far off it may be. */
+/**
+ * The estimated height of mainnet at a time, and its tolerance. Interpolates between anchors, and extrapolates after
+ * the last.
+ */
 const heightAt = (time: UnixTime, targetSpacing: number) => {
   let [low, from] = ANCHORS[0] ?? [0, 0]
   for (const [height, at] of ANCHORS) {
@@ -40,8 +43,8 @@ const heightAt = (time: UnixTime, targetSpacing: number) => {
 }
 
 /**
- * Why a height does not fit the time of its header: rules and expiry follow the height, which a false block can claim. On
- * test networks, blocks come at any time.
+ * The reason why a height does not fit the time of its header. Rules and expiry depend on the height, which a forged
+ * block can choose. On test networks, blocks come at any time, so every height fits.
  */
 export const heightFault = (
   { height, time }: PlacedBlock,
@@ -54,26 +57,26 @@ export const heightFault = (
     : undefined
 }
 
-/** What the clock of the reader says about a proof. */
+/** The verdict on a proof by the local clock. */
 export type ClockVerdict = ProofFailure | { readonly isNearExpiry: boolean }
 
 export interface ClockQuestion {
-  /** The block of the newest operation, then those that follow. */
+  /** The block of the newest operation, then the blocks after it. */
   readonly blocks: ReadonlyArray<PlacedBlock>
-  /** The tip of the server. */
+  /** The server's tip. */
   readonly tip: PlacedBlock
-  /** Whether both the block and the tip say their own height. */
+  /** Whether the coinbases of both the block and the tip confirm their heights. */
   readonly areHeightsProven: boolean
   readonly now: UnixTime
 }
 
-/** Seconds by which the tip may be behind the clock. */
+/** Maximum age of the tip by the clock, in seconds. */
 const OLDEST_TIP = 86_400
 
-/** Blocks of a day, which the height of a tip may be off where it is the word of the server. */
+/** Tolerance for the height of a tip that only the server claims, in blocks: one day. */
 const SLACK = 144
 
-/** The part by which blocks come slower or faster for weeks, until the difficulty follows the miners. */
+/** Maximum deviation of the block rate for weeks, until the difficulty follows the miners, as a fraction. */
 const DRIFT = 0.2
 
 const claimedTipFault = (last: PlacedBlock, tip: PlacedBlock, targetSpacing: number): string | undefined => {
@@ -84,9 +87,9 @@ const claimedTipFault = (last: PlacedBlock, tip: PlacedBlock, targetSpacing: num
 }
 
 /**
- * Compares a proof with the clock: headers are not from the future, the tip is not older than a day, and the name did not expire
- * since. Heights that are the word of the server must fit the times of the headers. On test networks, blocks come at any
- * time, and only the first rule applies.
+ * Compares a proof with the clock. No header may be from the future, the tip may be at most a day old, and the name
+ * must not have expired since. Heights that only the server claims must fit the times of the headers. On test networks,
+ * blocks come at any time, and only the first rule applies.
  */
 export const clockVerdict = (
   { areHeightsProven, blocks, now, tip }: ClockQuestion,

@@ -1,9 +1,9 @@
 import { orNothing } from "../protocol/orNothing.ts"
 import { afterMillis, openSocket, type TextSocket } from "./host.ts"
 
-// Electrum's protocol over WebSocket: one JSON text a message, answers in any order.
+// Electrum's protocol over WebSocket: one JSON text per message, with answers in any order.
 
-/** Why a server did not answer: a sentence without a full stop. */
+/** The reason why a server did not answer: a sentence without a full stop. */
 export class ElectrumFailure extends Error {}
 
 export interface ElectrumSession {
@@ -13,7 +13,7 @@ export interface ElectrumSession {
   readonly close: () => void
 }
 
-/** The longest message, in characters: servers send at most 8 MB. */
+/** Maximum length of a message in characters. Servers send at most 8 MB. */
 const LONGEST_MESSAGE = 8_000_000
 
 interface Waiting {
@@ -25,7 +25,7 @@ type Members = Readonly<Record<string, unknown>>
 
 const membersOf = (value: unknown): Members => typeof value === "object" && value !== null ? { ...value } : {}
 
-/** The answer in a message; `undefined` for a notification and for what is not JSON. */
+/** The answer in a message; `undefined` for notifications and invalid JSON. */
 const answerIn = (text: string): Members | undefined =>
   orNothing(() => {
     const read = membersOf(JSON.parse(text))
@@ -45,7 +45,7 @@ class Session implements ElectrumSession {
   #calls = 0
   #ended: ElectrumFailure | undefined
 
-  /** `opened` hears of the connection, or of its failure. */
+  /** `opened` resolves once connected, or rejects with the failure. */
   constructor(socket: TextSocket, { opened, timeout }: { readonly timeout: number; readonly opened: Waiting }) {
     this.#socket = socket
     this.#opened = opened
@@ -67,7 +67,7 @@ class Session implements ElectrumSession {
 
   #take(data: unknown): void {
     if (typeof data !== "string" || data.length > LONGEST_MESSAGE) {
-      this.#end("the server sent a message that is too long, or no text")
+      this.#end("the server sent a message that is too long or not text")
       return
     }
     const answer = answerIn(data)
@@ -94,15 +94,15 @@ class Session implements ElectrumSession {
   readonly close = (): void => this.#end("the session was closed")
 }
 
-/** How long a session may last. */
+/** The limits of a session. */
 export interface ElectrumLimits {
   /** Milliseconds, from the connection to the last answer. */
   readonly timeout: number
-  /** Ends the session from outside. */
+  /** Ends the session when aborted. */
   readonly signal: AbortSignal
 }
 
-/** Rejects with `ElectrumFailure`. */
+/** Opens a session with a server. Rejects with `ElectrumFailure`. */
 export const openElectrum = (url: string, { signal, timeout }: ElectrumLimits): Promise<ElectrumSession> =>
   new Promise<ElectrumSession>((resolve, reject) => {
     try {

@@ -1,4 +1,4 @@
-/** What the verifier takes from the machine. It runs in browsers, outside of any node. */
+/** The machine as the verifier uses it. The verifier also runs in browsers, without a node. */
 
 /** Seconds since 1970. */
 export const unixNow = (): number => Math.floor(Date.now() / 1000)
@@ -15,14 +15,14 @@ interface SocketHost {
   readonly WebSocket?: new(url: string) => TextSocket
 }
 
-/** Throws for an invalid address, and on a machine without WebSocket (Node.js before 22). */
+/** Throws for an invalid address, and if the machine has no WebSocket (Node.js before 22). */
 export const openSocket = (url: string): TextSocket => {
   const { WebSocket }: SocketHost = globalThis
   if (WebSocket === undefined) throw new TypeError("this machine has no WebSocket: use Node.js 22 or a browser")
   return new WebSocket(url)
 }
 
-/** Runs once after a time. Returns the cancellation. */
+/** Runs a function once after a delay. Returns a function that cancels it. */
 export const afterMillis = (milliseconds: number, run: () => void): () => void => {
   const timer = setTimeout(run, milliseconds)
   return () => clearTimeout(timer)

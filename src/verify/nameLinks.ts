@@ -8,7 +8,7 @@ import { decodeTransaction, inputSpending } from "../protocol/transaction.ts"
 import type { NameProof } from "./nameProof.ts"
 import type { ProvenOperation } from "./provenOperation.ts"
 
-/** Signatures that may still be checked in a proof; below zero, the proof asked for more. */
+/** Signature checks left. A negative value means that the proof exceeded the limit. */
 export interface SignatureBudget {
   left: number
 }
@@ -17,20 +17,20 @@ export interface SignatureBudget {
 export interface NameLink extends Omit<LinkCheck, "flags"> {
   readonly network: NameProof["network"]
   readonly height: Height
-  /** Of all links of a proof. */
+  /** Shared by all links of a proof. */
   readonly budget: SignatureBudget
 }
 
 /**
- * Checks the owner's signature between two operations, within the budget; `svcd/verify/signatures` has it. A link that would
- * cost more leaves the budget below zero.
+ * Checks the owner's signature between two operations, within the budget. A link that would cost more leaves the budget
+ * negative. `svcd/verify/signatures` exports this check.
  */
 export type CheckSignature = (link: NameLink) => boolean
 
-/** Signature checks in a proof, at most: two in each of 200 operations. */
+/** Maximum number of signature checks in a proof: two for each of 200 operations. */
 const MOST_CHECKS = 400
 
-/** Why an operation does not follow the one before it, apart from its signature. */
+/** The reason why an operation does not follow the one before, apart from its signature. */
 export const linkFault = (
   next: ProvenOperation,
   before: ProvenOperation,
@@ -46,7 +46,7 @@ export const linkFault = (
     : undefined
 }
 
-/** The links of a proof, with one budget, and the script of the owner who signs each. */
+/** The links of a proof, which share one budget, each with the script of the signing owner. */
 export const linksOf = (
   operations: ReadonlyArray<ProvenOperation>,
   network: NameProof["network"]
@@ -69,13 +69,17 @@ export const linksOf = (
   })
 }
 
-/** Whether nobody has to sign for the coin of an owner: of a witness version without rules at the height. Mainnet has none above 0. */
+/**
+ * Whether the owner's witness version has no rules at that height, so that anyone can spend the coin. On mainnet, this
+ * applies to every version above 0.
+ */
 const isFree = (version: number, { height, network }: NameLink): boolean =>
   version > 1 || (version === 1 && height < readersByChain[network].activation.taproot)
 
 /**
- * Why a signature does not count; `unknown` where the proof cannot show it. A taproot signature covers all coins that the
- * transaction spends, and those other than the name are not in the proof. With the name alone, the check is complete.
+ * The reason why a signature is invalid; `unknown` if the proof cannot show it. A taproot signature covers all coins
+ * that the transaction spends, and the proof has only the coin of the name. If the transaction spends no other, the
+ * check is complete.
  */
 export const signatureFault = (
   link: NameLink,
@@ -91,6 +95,6 @@ export const signatureFault = (
 
 const unsigned = (link: NameLink): string => {
   return link.budget.left < 0
-    ? `the operation at height ${link.height} has more signatures than a proof may have`
+    ? `the operation at height ${link.height} exceeds the limit of signatures in a proof`
     : `the owner did not sign the operation at height ${link.height}`
 }

@@ -1,24 +1,24 @@
 import { isHex } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 
-// A portable proof of the value of a name: JSON that its reader checks without a chain (docs/proofs.md).
+// A portable proof of a name's value: JSON that anyone can check without a chain (docs/proofs.md).
 
-/** The format of this version, in the member `svcd`. */
+/** The format and its version, in the member `svcd`. */
 export const NAME_PROOF = "name-proof/1"
 
-/** Headers after that of the newest operation, at most. */
+/** Maximum number of headers after the header of the newest operation. */
 export const MOST_FOLLOWING = 24
 
-/** Operations in a proof, at most: a proof of an older name ends with a later operation than its registration. */
+/** Maximum number of operations in a proof. For a longer history, the proof does not go back to the registration. */
 export const MOST_OPERATIONS = 200
 
-/** The longest proof, in characters of its JSON. With 200 operations of usual size it has 700,000. */
+/** Maximum length of a proof's JSON in characters. With 200 operations of usual size, it has 700,000. */
 export const LONGEST_PROOF = 2_000_000
 
-/** Hashes above a transaction, at most: the smallest transactions fill a block with 16,666. */
+/** Maximum number of hashes in a branch. A block holds at most 16,666 transactions, if all are of the smallest size. */
 export const LONGEST_BRANCH = 15
 
-/** An operation on the name in its block. Bytes are in hex, hashes in the order in which JSON-RPC shows them. */
+/** An operation on the name, in its block. Bytes are in hex, hashes in display order, as JSON-RPC shows them. */
 export interface NameProofOperation {
   readonly height: Height
   /** The whole transaction, with witnesses. */
@@ -30,51 +30,51 @@ export interface NameProofOperation {
   /** The position of the transaction in the block. */
   readonly pos: number
   /**
-   * The coinbase of the block and its branch. It has the height (BIP 34), which no header has, and the depth of the tree.
-   * Without it the height is the word of the server.
+   * The coinbase of the block and its branch. They prove the height (BIP 34), which headers lack, and the depth of the
+   * tree. Without them, only the server claims the height.
    */
   readonly coinbase?: { readonly tx: string; readonly branch: ReadonlyArray<string> }
   /**
-   * The header of the block with its merged-mining proof, as in blocks on the wire. That of the newest operation is
-   * followed by up to 24 of the next blocks, all others stand alone.
+   * The header of the block with its merged-mining proof, as in blocks on the wire. After the header of the newest
+   * operation, the list has up to 24 headers of the next blocks. Other operations have only their own.
    */
   readonly headers: ReadonlyArray<string>
 }
 
 /**
- * The last block of the node's chain. Its header has a time, so that an old one shows; its coinbase has its height, from
+ * The last block of the node's chain. The time in its header reveals an old proof. Its coinbase has the height from
  * which the expiry of the name is counted.
  */
 export interface ProofTip extends Pick<NameProofOperation, "coinbase"> {
   readonly height: Height
   readonly hash: string
-  /** With its merged-mining proof. */
+  /** With the merged-mining proof. */
   readonly header: string
 }
 
-/** What a node says about a name, with what its reader needs to check it. */
+/** A node's statement about a name, with the data to check it. */
 export interface NameProof {
   readonly svcd: typeof NAME_PROOF
   readonly network: "main" | "test" | "regtest"
   /** In hex. */
   readonly name: string
-  /** Newest first. Each spends the name's coin of the next one in the list. */
+  /** Newest first. Each spends the name's coin from the next operation in the list. */
   readonly operations: ReadonlyArray<NameProofOperation>
   readonly asOf: ProofTip
-  /** The height of the name's registration, from which its coin was spent without a gap. */
+  /** The height of the registration since which the name has been alive without a gap. */
   readonly since?: Height
 }
 
-/** Why a proof does not count: one sentence without a full stop. */
+/** The reason why a proof is invalid: one sentence without a full stop. */
 export interface ProofFailure {
   readonly failed: string
-  /** For a name that is not alive; no other reason has a code. */
+  /** Only for an expired name. Other reasons have no code. */
   readonly code?: "expired"
 }
 
 export const isFailure = (outcome: object): outcome is ProofFailure => "failed" in outcome
 
-/** Where a part has the wrong form. */
+/** Thrown for a part with the wrong form. */
 class Misshapen extends Error {}
 
 const refuse = (sentence: string): never => {
@@ -106,10 +106,10 @@ const list = <A>(
     ? Array.from(value, (item: unknown) => each(item))
     : refuse(`${where} is not a list of at most ${most} items`)
 
-/** Beyond every chain: 2^31 - 1. */
+/** 2^31 - 1, above the height of any chain. */
 const MOST_HEIGHT = 0x7fffffff
 
-/** Copies a value from outside into a proof, and counts its characters. */
+/** Copies untrusted input into a proof, and counts its characters. */
 class ProofParser {
   #left = LONGEST_PROOF
 
@@ -181,7 +181,7 @@ class ProofParser {
   }
 }
 
-/** The form of a proof, checked and bounded. Takes JSON or its value. */
+/** Checks the form and the size of a proof. Takes JSON, as text or parsed. */
 export const parseNameProof = (proof: unknown): NameProof | ProofFailure => {
   try {
     if (typeof proof !== "string") return new ProofParser().proof(proof)

@@ -13,10 +13,10 @@ import { heightFault } from "./clockRule.ts"
 import { floorAt } from "./floor.ts"
 import { isFailure, type NameProofOperation, type ProofFailure, type ProofTip } from "./nameProof.ts"
 
-/** The rules of the chain that a proof is about. */
+/** The rules of the proof's network. */
 export interface ProofRules {
   readonly params: ReaderParams
-  /** A compact target that replaces the floors of the package. */
+  /** A compact target that replaces the built-in floors. */
   readonly floor: number | undefined
 }
 
@@ -24,14 +24,14 @@ export const proofBytes = (hex: string): Bytes => fromHex(hex) ?? EMPTY
 
 const hashOf = (shown: string): Bytes => parseDisplayHash(shown) ?? new Uint8Array(32)
 
-/** Where a header is, as the proof says. */
+/** The claimed place of a header. */
 interface HeaderPlace {
   readonly height: Height
-  /** The time of an earlier header of its chain: the floor never gets lower again. */
+  /** The time of an earlier header of its chain, whose floor still applies. */
   readonly after: UnixTime
 }
 
-/** Why a header is not one of our chain at this height. */
+/** The reason why a header cannot be in the chain at this height. */
 const headerFault = (header: Header, height: Height, params: ReaderParams): string | undefined => {
   const { time, version } = header
   const misplaced = heightFault({ height, time }, params)
@@ -42,7 +42,7 @@ const headerFault = (header: Header, height: Height, params: ReaderParams): stri
   return isTooOld ? `the header at height ${height} has an old version` : undefined
 }
 
-/** A header with its proof, whose work is above the floor. */
+/** Decodes a header and checks that its work meets the floor. */
 const provenHeader = (
   hex: string,
   { after, height }: HeaderPlace,
@@ -64,7 +64,7 @@ const provenHeader = (
     : header
 }
 
-/** Headers that follow each other, from that of an operation on. */
+/** Consecutive headers, from the header of an operation on. */
 export const provenHeaders = (
   { headers, height }: NameProofOperation,
   rules: ProofRules
@@ -82,7 +82,7 @@ export const provenHeaders = (
   return chain
 }
 
-/** An inner node of a merkle tree has this size: read as a transaction, it would be in the block. */
+/** Size of an inner merkle node, which a transaction of this size could imitate. */
 const NODE_SIZE = 64
 
 export interface Leaf {
@@ -91,13 +91,14 @@ export interface Leaf {
   readonly pos: number
 }
 
+/** Whether the merkle branch of a transaction leads to the root in a header. */
 export const isBelow = ({ merkleRoot }: Header, { branch, pos, transaction: { strippedSize, txid } }: Leaf): boolean =>
   strippedSize !== NODE_SIZE && pos < 2 ** branch.length &&
   equal(merkleBranchRoot(txid, branch.map(hashOf), pos), merkleRoot)
 
 type Claimed = Pick<NameProofOperation, "coinbase" | "height">
 
-/** Why the coinbase does not prove the height. */
+/** The fault of a coinbase: it is not in the block, or has another height. `undefined` without a coinbase. */
 export const coinbaseFault = (
   { coinbase, height }: Claimed,
   header: Header,
@@ -115,18 +116,18 @@ export const coinbaseFault = (
     : `the block is not at height ${height}`
 }
 
-/** Whether the block says its height. Older coinbases do not. */
+/** Whether the coinbase has the height, as it does since BIP 34. */
 export const saysHeight = ({ coinbase, height }: Claimed, { activation }: ReaderParams): boolean =>
   coinbase !== undefined && height >= activation.bip34
 
-/** The tip of the server, a block with work. */
+/** The server's tip, with proven work. */
 export interface ProvenTip {
   readonly height: Height
   readonly time: UnixTime
   readonly isHeightProven: boolean
 }
 
-/** The last block of the server's chain. Throws `DecodeError`. */
+/** Proves the last block of the server's chain. Throws `DecodeError`. */
 export const proveTip = (tip: ProofTip, rules: ProofRules): ProvenTip | ProofFailure => {
   const { hash, height } = tip
   const header = provenHeader(tip.header, { height, after: 0 }, rules)

@@ -7,17 +7,17 @@ import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 import { isFailure, type NameProofOperation, type ProofFailure } from "./nameProof.ts"
 import { coinbaseFault, isBelow, proofBytes, type ProofRules, provenHeaders, saysHeight } from "./provenBlock.ts"
 
-/** An operation that is in a block with work. */
+/** An operation in a block with proven work. */
 export interface ProvenOperation {
   readonly height: Height
-  /** Whether the block itself says so. */
+  /** Whether the coinbase of the block confirms the height. */
   readonly isHeightProven: boolean
   readonly transaction: Transaction
   readonly vout: number
   readonly operation: NameSetting
-  /** The script of the owner. */
+  /** The owner's script. */
   readonly address: Bytes
-  /** The header of its block, then those that follow. */
+  /** The header of its block, then the headers after it. */
   readonly headers: ReadonlyArray<Header>
 }
 
@@ -26,9 +26,9 @@ interface NameOutput {
   readonly address: Bytes
 }
 
-/** The only name script of a transaction, at its place. */
+/** The only name script of a transaction, which must be in output `vout`. */
 const nameOutput = (transaction: Transaction, vout: number): NameOutput | ProofFailure => {
-  if (transaction.version !== NAME_TX_VERSION) return { failed: "the transaction is not one for names" }
+  if (transaction.version !== NAME_TX_VERSION) return { failed: "the transaction is not a name transaction" }
   const made = transaction.outputs.map(({ script }) => parseNameScript(script))
   const parsed = made[vout]
   if (parsed === undefined) return { failed: `output ${vout} has no name` }
@@ -40,7 +40,7 @@ const nameOutput = (transaction: Transaction, vout: number): NameOutput | ProofF
     : { operation, address }
 }
 
-/** One operation on a name, in a block with work that others may follow. Throws `DecodeError`. */
+/** Proves one operation on a name, with its block and any headers after it. Throws `DecodeError`. */
 export const proveOperation = (
   given: NameProofOperation,
   name: Bytes,
@@ -58,7 +58,8 @@ export const proveOperation = (
   if (!isBelow(header, { branch, pos, transaction })) return { failed: "the transaction is not in the block" }
   const fault = coinbaseFault(given, header, rules.params)
   if (fault !== undefined) return { failed: fault }
-  // Both are leaves of one tree: at another depth, one of them would be no transaction (CVE-2017-12842).
+  // Both are leaves of one tree. At different depths, one of them would be an inner node, not a transaction
+  // (CVE-2017-12842).
   if (coinbase !== undefined && coinbase.branch.length !== branch.length) {
     return { failed: "the branches end at different depths" }
   }

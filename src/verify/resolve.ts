@@ -9,42 +9,43 @@ import { isFailure, MOST_FOLLOWING, type ProofFailure } from "./nameProof.ts"
 import { type ProofOptions, type VerifiedName, verifyNameProof } from "./verifyNameProof.ts"
 
 export interface ResolveProofOptions extends Omit<ProofOptions, "signatures"> {
-  /** Addresses of Electrum servers for Namecoin, as `wss://electrum.example:50004`; at most eight, each of another host. */
+  /** Up to eight Electrum servers for Namecoin, each on a different host, such as `wss://electrum.example:50004`. */
   readonly servers: ReadonlyArray<string>
-  /** Hosts that must answer with a proof that counts, or know no living name; 2 by default. A whole number above 0. */
+  /** Minimum number of servers that give a valid proof or know no living name; 2 by default. A whole number above 0. */
   readonly agree?: number
-  /** Headers to ask for after that of the operation; 6 by default, at most 24. */
+  /** Number of requested headers after the header of the operation; 6 by default, at most 24. */
   readonly following?: number
-  /** Milliseconds for each server; 10,000 by default. */
+  /** Time limit for each server in milliseconds; 10,000 by default. */
   readonly timeout?: number
 }
 
-/** What one server said. */
+/** The answer of one server. */
 export type ServerAnswer =
   & { readonly server: string }
   & ({ readonly verified: VerifiedName } | { readonly absent: true } | ProofFailure)
 
-/** The newest proof that counts. */
+/** The newest valid proof. */
 export interface ResolvedName extends VerifiedName {
   /** The part of an address before the @, for `identity`; `_` for the name itself. */
   readonly local: string
-  /** The host below `.bit` that the text names, for `records`; `undefined` for other names. */
+  /** The `.bit` host in the text, for `records`; `undefined` for other names. */
   readonly host: string | undefined
-  /** Servers that showed this operation. With fewer than `agree`, some are behind, or hide it. */
+  /** Number of servers that showed this operation. If it is below `agree`, some servers are behind or hide it. */
   readonly agreeing: number
-  /** What each server said until the answer was certain. */
+  /** The answers of the servers until the result was certain. */
   readonly answers: ReadonlyArray<ServerAnswer>
 }
 
 /**
- * `absent`: enough servers know no living name, or with the code `expired`, some of them an expired one. Nobody can prove that.
+ * With `absent`, enough servers know no living name. With the code `expired` too, some know an expired one. No server
+ * can prove absence.
  */
 export interface UnresolvedName extends ProofFailure {
   readonly absent: boolean
   readonly answers: ReadonlyArray<ServerAnswer>
 }
 
-/** The name that a text means, and what of it. */
+/** The name in a text, and the wanted part of its value. */
 export interface WantedName {
   readonly name: Bytes
   readonly local: string
@@ -52,8 +53,8 @@ export interface WantedName {
 }
 
 /**
- * `alice@example.bit`, `www.example.bit`, `d/example`, `id/alice`; an exact name needs its namespace. `undefined` for other
- * texts.
+ * Reads `alice@example.bit`, `www.example.bit`, `d/example` or `id/alice`; an exact name needs its namespace.
+ * `undefined` for other texts.
  */
 export const wantedName = (text: string): WantedName | undefined => {
   const at = text.lastIndexOf("@")
@@ -66,10 +67,10 @@ export const wantedName = (text: string): WantedName | undefined => {
   return name.length === 0 ? undefined : { name, local: at > 0 ? text.slice(0, at) : "_", host }
 }
 
-/** Servers that are asked, at most. */
+/** Maximum number of servers. */
 const MOST_SERVERS = 8
 
-/** What all servers are asked. */
+/** The question to all servers. */
 interface Asking {
   readonly wanted: WantedName
   readonly options: ResolveProofOptions
@@ -96,7 +97,7 @@ const ask = async (server: string, { options, signal, wanted: { name } }: Asking
   }
 }
 
-/** The operation as one text. */
+/** The outpoint of the operation as text. */
 const placeOf = ({ txid, vout }: VerifiedName): string => `${txid}:${vout}`
 
 const verifiedIn = (answers: ReadonlyArray<ServerAnswer>): ReadonlyArray<VerifiedName> =>
@@ -105,8 +106,8 @@ const verifiedIn = (answers: ReadonlyArray<ServerAnswer>): ReadonlyArray<Verifie
 const isHeightClaimed = ({ problems }: VerifiedName): boolean => problems.some(({ code }) => code === "height-claimed")
 
 /**
- * Whether an operation is newer. A height that its block says counts before one that is the word of a server, which can be any.
- * Times of neighbouring blocks can be out of order, so that heights decide between those.
+ * Whether an operation is newer. A proven height takes precedence over one that only a server claims, which can be any.
+ * Times of neighbouring blocks can be out of order, so heights decide between those.
  */
 const isNewer = (one: VerifiedName, other: VerifiedName): boolean => {
   const [claimed, otherClaimed] = [isHeightClaimed(one), isHeightClaimed(other)]
@@ -126,7 +127,7 @@ const newestIn = (answers: ReadonlyArray<ServerAnswer>) => {
   return { newest, agreeing: all.filter((each) => placeOf(each) === placeOf(newest)).length }
 }
 
-/** What the answers of all servers come to. Answers of servers that failed do not count. */
+/** Decides on the answers of all servers. Of failures, only `expired` counts as an answer. */
 export const decide = (
   answers: ReadonlyArray<ServerAnswer>,
   wanted: WantedName,
@@ -135,7 +136,7 @@ export const decide = (
   const isExpired = answers.some((answer) => "failed" in answer && answer.code === "expired")
   const counted = answers.filter((answer) => !("failed" in answer) || answer.code === "expired").length
   if (counted < agree) {
-    const failed = `${counted} of ${agree} servers gave an answer that counts`
+    const failed = `${counted} of ${agree} servers gave a valid answer`
     return { failed, absent: false, answers }
   }
   const found = newestIn(answers)
@@ -148,14 +149,14 @@ export const decide = (
   return { ...newest, local: wanted.local, host: wanted.host, agreeing, answers }
 }
 
-/** The host of an address, with the port on this machine, where all servers are the reader's own. */
+/** The host in an address. On this machine, servers may differ by port, because all are the caller's own. */
 const hostOf = (server: string): string => {
   const [, host = server, port = ""] = /^wss?:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^:/?#]*)(:\d+)?/i.exec(server) ?? []
   const name = host.toLowerCase().replace(/\.$/, "")
   return /^(localhost|127\.[\d.]+|\[::1\])$/.test(name) ? name + port : name
 }
 
-/** Why servers cannot be asked in this way. */
+/** The fault of a list of servers or of `agree`. */
 const askingFault = (servers: ReadonlyArray<string>, agree: number): string | undefined => {
   if (!Number.isSafeInteger(agree) || agree < 1) return "the option agree is not a whole number above 0"
   const hosts = new Set(servers.map(hostOf))
@@ -164,7 +165,7 @@ const askingFault = (servers: ReadonlyArray<string>, agree: number): string | un
   return servers.length > MOST_SERVERS ? `there are more than ${MOST_SERVERS} servers` : undefined
 }
 
-/** Asks all servers at once. Ends early when enough of them show the same operation. */
+/** Asks all servers concurrently. Ends early when enough of them show the same operation. */
 const gather = (
   wanted: WantedName,
   { agree, options }: { readonly options: ResolveProofOptions; readonly agree: number }
@@ -183,10 +184,10 @@ const gather = (
 }
 
 /**
- * The value of a name from Electrum servers, each of which proves what it says. The newest proof that counts wins. Never
- * rejects for what servers do.
+ * Resolves a name over Electrum servers, each of which proves its answer. The newest valid proof wins. Never rejects
+ * because of a server.
  *
- * All servers together can hide a newer operation, and say that a name does not exist: choose servers of several operators.
+ * If all servers conspire, they can hide a newer operation or deny a name. Choose servers of several operators.
  */
 export const resolve = async (text: string, options: ResolveProofOptions): Promise<ResolvedName | UnresolvedName> => {
   const { agree = 2, servers } = options

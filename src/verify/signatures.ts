@@ -1,6 +1,6 @@
 /**
- * `svcd/verify/signatures`: the check of owners' signatures for `verifyNameProof`, in a module of its own, as scripts
- * and curves are more than half of the code.
+ * `svcd/verify/signatures`: the check of owners' signatures for `verifyNameProof`. It is a separate module, because
+ * scripts and curves are more than half of the code.
  *
  * ```ts
  * import { verifyNameProof } from "svcd/verify"
@@ -18,10 +18,10 @@ import { EMPTY } from "../protocol/bytes.ts"
 import { decodeTransaction, inputSpending } from "../protocol/transaction.ts"
 import type { CheckSignature, NameLink } from "./nameLinks.ts"
 
-/** Checks in one operation, at most: those of the largest multisignature. */
+/** Maximum number of checks in one operation: those of the largest multisignature. */
 const MOST_IN_LINK = 20
 
-/** The signatures that a link can check, at most. */
+/** Maximum number of signature checks in a link. */
 const checksOf = ({ before, tx }: NameLink): number => {
   const transaction = decodeTransaction(tx)
   const spent = decodeTransaction(before.tx)
@@ -30,12 +30,12 @@ const checksOf = ({ before, tx }: NameLink): number => {
 }
 
 /**
- * Rules by which only an owner with a signature spends the coin of a name. They apply at every height: a lower one, which a false
- * block can claim, would let anybody spend a script hash or a witness program.
+ * Rules without which anyone could spend a script hash or a witness program. They apply at every height, because a
+ * forged block can claim a height before their activation.
  */
 const ALWAYS = Flag.P2SH | Flag.WITNESS
 
-/** Runs the script of the coin that each operation spends. */
+/** Runs the script of the name's coin that an operation spends. */
 export const signatures: CheckSignature = (link) => {
   const { before, budget, height, network, tx } = link
   const checks = checksOf(link)

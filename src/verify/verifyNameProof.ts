@@ -13,69 +13,71 @@ import { type ProvenTip, proveTip } from "./provenBlock.ts"
 import { type ProvenOperation, proveOperation } from "./provenOperation.ts"
 
 export interface ProofOptions {
-  /** The chain that the reader means; `main` by default. A proof of another one fails. */
+  /** The expected network; `main` by default. Proofs for other networks fail. */
   readonly network?: NameProof["network"]
-  /** A compact target (`0x170e12d3`) that every header must meet, in place of those in the package. */
+  /** A compact target (`0x170e12d3`) that every header must meet. Replaces the built-in floors. */
   readonly floor?: number
-  /** Seconds since 1970; the clock of the machine by default. Proofs of the past are checked with a time of the past. */
+  /** Seconds since 1970; the machine's clock by default. To check an old proof, pass the time of its creation. */
   readonly now?: UnixTime
   /** Without it, signatures are not checked, and the result is at most `buried`. */
   readonly signatures?: CheckSignature
-  /** Blocks with work from the one of the newest operation on, at least; 1 by default. */
+  /** Minimum confirmations of the newest operation; 1 by default. */
   readonly minConfirmations?: number
-  /** What happens with a name that expires within 4,032 blocks, which some resolvers do not answer; `warn` by default. */
+  /**
+   * The treatment of a name that expires within 4,032 blocks, which some resolvers no longer answer; `warn` by default.
+   */
   readonly semiExpired?: "allow" | "warn" | "refuse"
 }
 
-/** What a reader should know of a proof that counts. */
+/** A caveat about a valid proof. */
 export interface ProofProblem {
   readonly code:
-    /** A height, or that of the tip, rests on the word of the server: its block does not say it. */
+    /** The height of an operation or of the tip is unproven. Only the server claims it. */
     | "height-claimed"
     /** By the clock, the name may have expired. */
     | "near-expiry"
     /** The name expires within 4,032 blocks. */
     | "semi-expired"
-    /** The proof cannot show the signature of an earlier owner. Said where signatures are checked. */
+    /** The signature of an earlier owner cannot be verified. Only reported if signatures are checked. */
     | "unsigned-owner"
   /** A whole sentence. */
   readonly message: string
 }
 
 /**
- * The value of a name, as a proof shows it.
+ * The proven value of a name.
  *
- * A server can hide a newer operation: ask two, and take the newest valid answer. For a day, it can show a tip from before the
- * expiry. `buried` means that blocks with the
- * work of Namecoin's miners are on top. It does not mean that they are in the chain with the most work: a pool with
- * that work can make false blocks, at the cost of the rewards of Namecoin alone.
+ * A server can hide a newer operation. Ask two servers, and take the newest valid answer. It can also present a tip up
+ * to a day old, from before the name expired. `buried` means that blocks with the work of Namecoin's miners are on top.
+ * It does not mean that they are in the chain with the most work. A pool with that work can forge blocks, and loses
+ * only its Namecoin rewards.
  */
 export interface VerifiedName {
-  /** Wrong UTF-8 becomes U+FFFD; `nameHex` has all bytes. */
+  /** U+FFFD replaces invalid UTF-8; `nameHex` has the original bytes. */
   readonly name: string
   readonly nameHex: string
-  /** Wrong UTF-8 becomes U+FFFD; `valueHex` has all bytes. */
+  /** U+FFFD replaces invalid UTF-8; `valueHex` has the original bytes. */
   readonly value: string
   readonly valueHex: string
   /** The block of the newest operation. */
   readonly height: Height
-  /** When its miner says that it was made, in seconds since 1970. */
+  /** The miner's timestamp of the block, in seconds since 1970. */
   readonly time: UnixTime
-  /** Displayed order. */
+  /** In display order, as JSON-RPC shows it. */
   readonly txid: string
   readonly vout: number
   /** Blocks from the server's tip until the name expires. */
   readonly expiresIn: number
-  /** The height of the registration; `undefined` if the proof does not reach it. */
+  /** The height of the registration; `undefined` if the proof does not go back that far. */
   readonly since: Height | undefined
-  /** The address of the owner; the script in hex if it has none. */
+  /** The owner's address, or the script in hex if it has no address. */
   readonly owner: string
   /**
-   * `signatures`: in addition, each owner in the proof signed the transfer to the next. The oldest operation in the proof has no such
-   * signature: if its block is false, all owners after it are those of its maker.
+   * `signatures` means in addition that each owner in the proof signed the transfer to the next. The oldest operation
+   * has no such signature: whoever forges that block chooses all later owners.
    */
   readonly proof: "buried" | "signatures"
-  /** Blocks with work from that of the newest operation on, as the proof shows them. */
+  /** Confirmations of the newest operation in the proof, including its own block. */
   readonly confirmations: number
   readonly problems: ReadonlyArray<ProofProblem>
 }
@@ -85,17 +87,18 @@ const PROBLEMS = ["height-claimed", "near-expiry", "semi-expired", "unsigned-own
 >
 
 const MESSAGES: Readonly<Record<ProofProblem["code"], string>> = {
-  "height-claimed": "A height is the word of the server, as the proof has no coinbase with it.",
+  "height-claimed": "The server claims a height that no coinbase in the proof confirms.",
   "near-expiry": "By the clock, the name may have expired.",
   "semi-expired": "The name expires soon, and some resolvers have stopped answering it.",
   "unsigned-owner":
-    "The proof cannot show the signature of an earlier owner, who has an address of witness version 1 (taproot) or above."
+    "The signature of an earlier owner cannot be verified, because the owner's address has witness version 1 (taproot) " +
+    "or above."
 }
 
-/** Blocks before its expiry from which some resolvers do not answer a name, so that its owner notices. */
+/** Some resolvers stop answering a name this many blocks before its expiry, so that its owner notices. */
 const SEMI_EXPIRED = 4_032
 
-/** The height of the registration, if the operations reach it. */
+/** The height of the registration, if the operations go back that far. */
 const registeredAt = (oldest: ProvenOperation, since: Height | undefined): Height | undefined | ProofFailure => {
   if (oldest.operation.op !== "name_firstupdate") return undefined
   return since === undefined || since === oldest.height
@@ -109,7 +112,7 @@ interface Proven {
   readonly operations: readonly [ProvenOperation, ...ReadonlyArray<ProvenOperation>]
 }
 
-/** The operations, each proven, and each spending the one before. */
+/** Proves each operation, and that each spends the one before. */
 const provenOperations = (proof: NameProof, options: ProofOptions): Proven | ProofFailure => {
   const rules = { params: readersByChain[proof.network], floor: options.floor }
   const name = fromHex(proof.name) ?? EMPTY
@@ -143,7 +146,7 @@ interface Lifetime {
   readonly isNearExpiry: boolean
 }
 
-/** How long the name lives, by the tip of the server and by the clock. */
+/** The remaining life of the name, by the server's tip and by the clock. */
 const lifetimeOf = (
   { operations: [newest], proof, tip }: Proven,
   now: UnixTime
@@ -168,10 +171,7 @@ const lifetimeOf = (
   return { expiresIn, isSemiExpired, isNearExpiry: verdict.isNearExpiry }
 }
 
-/**
- * What the signatures say: why they do not count, or whether all could be checked. They come last, as they cost most, and other
- * faults are found without them.
- */
+/** Checks the signatures. Returns a failure, or whether all could be checked. Runs last, because it costs most. */
 const signaturesOf = (
   { operations, proof }: Proven,
   check: CheckSignature | undefined
@@ -186,8 +186,8 @@ const signaturesOf = (
 }
 
 /**
- * `signatures` speaks of at least one transfer, and of blocks that say their heights, as far as blocks of that age do: the rules for
- * a signature follow the height.
+ * `signatures` requires at least two operations and proven heights, because signature rules depend on the height.
+ * Blocks before BIP 34 cannot prove theirs and are exempt.
  */
 const labelOf = ({ operations, proof }: Proven, areChecked: boolean): VerifiedName["proof"] => {
   const { bip34 } = readersByChain[proof.network].activation
@@ -236,7 +236,7 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
   }
 }
 
-/** Comparisons with NaN are false, so that such a number would switch off the rule that it is for. */
+/** Comparisons with NaN are false, so NaN would disable the check. */
 const optionFault = ({ floor = 0, minConfirmations = 1, now = 0 }: ProofOptions): string | undefined => {
   if (!Number.isFinite(now)) return "the option now is not a number"
   for (const [option, value] of Object.entries({ floor, minConfirmations })) {
@@ -246,8 +246,8 @@ const optionFault = ({ floor = 0, minConfirmations = 1, now = 0 }: ProofOptions)
 }
 
 /**
- * Checks a proof of the value of a name without a chain: the work of its headers, the transaction in the block, the name in
- * its output, and the age by the clock. Takes JSON or its value, of any origin.
+ * Checks a proof of a name's value without a chain: the work of its headers, the transaction in the block, the name in
+ * its output, and the age by the clock. Takes untrusted JSON, as text or parsed.
  */
 export const verifyNameProof = (proof: unknown, options: ProofOptions = {}): VerifiedName | ProofFailure => {
   const parsed = parseNameProof(proof)

@@ -105,7 +105,7 @@ describe("svcd/verify in a browser", () => {
             "Height": "210000",
             "Confirmations": "1",
             "Expires in": "36000 blocks",
-            "Note": "A height is the word of the server, as the proof has no coinbase with it."
+            "Note": "The server claims a height that no coinbase in the proof confirms."
           })
           await page.evaluate(
             "document.getElementById('time').value = ''; document.querySelector('#paste button').click()"

@@ -109,7 +109,7 @@ const BAD: ReadonlyArray<
   [
     "a coinbase of another depth",
     () => withNewest({ branch: [], pos: 0, tx: NEWEST?.coinbase?.tx ?? "" }),
-    /^(the transaction is not one for names|output \d+ has no name)$/
+    /^(the transaction is not a name transaction|output \d+ has no name)$/
   ],
   [
     "a coinbase that is none",
@@ -160,7 +160,7 @@ const BAD: ReadonlyArray<
   [
     "more signatures than may be checked",
     () => LONG,
-    /^the operation at height \d+ has more signatures than a proof may have$/,
+    /^the operation at height \d+ exceeds the limit of signatures in a proof$/,
     {
       signatures: ({ budget }) => {
         budget.left = -1

@@ -99,7 +99,7 @@ export const mutated = (
 const isWrong = (found: VerifiedName, real: VerifiedName): boolean =>
   found.nameHex !== real.nameHex || found.valueHex !== real.valueHex || found.owner !== real.owner ||
   found.txid !== real.txid ||
-  // The result says of such a height that it is the word of the server.
+  // The result reports such a height as claimed by the server.
   (found.height !== real.height && !found.problems.some(({ code }) => code === "height-claimed"))
 
 /** A proof, and what it shows: a part without its newest operations shows an earlier one, as a server that hides them can. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { RecordCache } from "../../names/RecordCache.ts"
-import { binaryString, type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import { binaryString, type Bytes, concatAll, displayHash, equal } from "../../protocol/bytes.ts"
 import { merkleBranch } from "../../protocol/merkle.ts"
 import { badRequest, type ElectrumError } from "../protocol/ElectrumError.ts"
 import { withCommas } from "../protocol/pythonText.ts"
@@ -37,11 +37,25 @@ export interface PlacedInBlock {
 }
 
 const CACHED_BLOCKS = 2_000
-const CACHED_PLACES = 20_000
 const CACHED_BYTES = 8 * 1024 * 1024
+
+const CACHED_PLACES = 20_000
+const PLACES_BYTES = 16 * 1024 * 1024
 
 /** A txid with the object around it. */
 const TXID_BYTES = 128
+
+/** Objects and key of a place. */
+const AROUND = 450
+
+/** A place as memory has it. */
+interface KeptPlace extends Pick<PlacedInBlock, "bytes" | "position"> {
+  /** The hashes one behind the other: objects of their own would take four times as much. */
+  readonly branch: Bytes
+}
+
+const hashesIn = (joined: Bytes): ReadonlyArray<Bytes> =>
+  Array.from({ length: joined.length / 32 }, (_, at) => joined.subarray(32 * at, 32 * at + 32))
 
 /** As ElectrumX counts them. */
 const CACHE_HIT = 0.1
@@ -59,9 +73,9 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
     sizeOf: ({ length }) => TXID_BYTES * (length + 2)
   })
 
-  const places = new RecordCache<PlacedInBlock>(CACHED_PLACES, {
-    bytes: CACHED_BYTES,
-    sizeOf: ({ branch, bytes }) => bytes.length + TXID_BYTES * (branch.length + 2)
+  const places = new RecordCache<KeptPlace>(CACHED_PLACES, {
+    bytes: PLACES_BYTES,
+    sizeOf: ({ branch, bytes }) => bytes.length + branch.length + AROUND
   })
 
   const hashAt = (height: number): Bytes | undefined => {
@@ -80,7 +94,8 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
 
   const knownPlace = ({ height, txid }: TransactionAt): PlacedInBlock | undefined => {
     const hash = hashAt(height)
-    return hash && places.get(binaryString(hash) + binaryString(txid))
+    const kept = hash && places.get(binaryString(hash) + binaryString(txid))
+    return kept && { ...kept, branch: hashesIn(kept.branch), cost: CACHE_HIT }
   }
 
   return {
@@ -107,9 +122,10 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
           if (transaction === undefined) return notInBlock(txid, height)
           const txids = transactions.map((each) => each.txid)
           // A view would keep the whole block.
-          const placed = { bytes: transaction.bytes.slice(), position, branch: merkleBranch(txids, position) }
-          places.put(binaryString(hash) + binaryString(txid), { ...placed, cost: CACHE_HIT })
-          return Effect.succeed({ ...placed, cost: readCost(txids.length) + branchCost(txids.length) })
+          const bytes = transaction.bytes.slice()
+          const branch = merkleBranch(txids, position)
+          places.put(binaryString(hash) + binaryString(txid), { bytes, position, branch: concatAll(branch) })
+          return Effect.succeed({ bytes, position, branch, cost: readCost(txids.length) + branchCost(txids.length) })
         })
       })
   }

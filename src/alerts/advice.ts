@@ -58,7 +58,7 @@ export const renewalAdvice = (name: Bytes, { mine, renewed, wallet }: Custody): 
 export interface WordedOutlook {
   readonly state: string
   readonly text: string
-  /** Of an unconfirmed renewal. */
+  /** The transaction of an unconfirmed renewal. */
   readonly txid?: string | undefined
   /** Its wallet, if several are loaded. */
   readonly wallet?: string | undefined

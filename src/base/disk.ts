@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 
 /** Work for the thread pool, in both forms. */
 export interface DiskCall<A> {
-  /** Of the function of Node.js. */
+  /** Name of the Node.js function. */
   readonly name: string
   /** A path or a descriptor; nothing for a function of `node:crypto`. */
   readonly on?: string | number

@@ -133,7 +133,7 @@ const keep = (path: string, makeCode: () => Buffer): void => {
 export interface Kept {
   /** The file that a user starts. */
   readonly file: string
-  /** Of the program, at least 24 hexadecimal digits. */
+  /** Digest of the program, at least 24 hexadecimal digits. */
   readonly digest: string
   /** The commands of the program. */
   readonly commands: ReadonlyArray<string>

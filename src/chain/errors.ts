@@ -80,7 +80,7 @@ export class BelowSnapshot extends Schema.TaggedError<BelowSnapshot>()("BelowSna
 
 /** The blocks of a chain state were checked under other rules than today's, which some may break. */
 export class ValidatedByOtherRules extends Schema.TaggedError<ValidatedByOtherRules>()("ValidatedByOtherRules", {
-  /** Of the chain state. */
+  /** The directory of the chain state. */
   directory: Schema.String,
   /** The first rule that differs: its name in the file RULES, or `bip94`. */
   rule: Schema.String,

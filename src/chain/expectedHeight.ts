@@ -3,7 +3,7 @@ import type { Height, UnixTime } from "../protocol/keys.ts"
 export interface KnownHeaders {
   /** Height of the best header. */
   readonly headers: Height
-  /** Of the best header, seconds since 1970. */
+  /** Time of the best header, in seconds since 1970. */
   readonly headerTime: UnixTime
   /** Seconds since 1970. */
   readonly now: UnixTime

@@ -43,9 +43,9 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
 export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   /** Height of the last block whose names are known. */
   height: Schema.Int,
-  /** What is missing, if it is not recent blocks. */
+  /** The missing data, if it is not recent blocks. */
   reason: Schema.optional(Schema.String),
-  /** What the node works on; missing if that is unknown. */
+  /** The current phase of the node; missing if unknown. */
   phase: Schema.optional(Schema.Literal(...SYNC_PHASES)),
   /** Percentage done, 0 to 100. */
   percent: Schema.optional(Schema.Number),

@@ -18,7 +18,7 @@ export interface ResolveOptions {
   readonly requireProof?: ProofLevel | undefined
 }
 
-/** What a portable proof has. */
+/** The parts of a portable proof. */
 export interface ProveOptions {
   /** Headers of the blocks after that of the newest operation, 0 to 24, as far as there are blocks; 6 by default. */
   readonly headers?: number | undefined
@@ -114,7 +114,7 @@ export interface FindFilter {
   readonly requireProof?: ProofLevel | undefined
 }
 
-/** What happened to a name. */
+/** The kind of a change to a name. */
 export type ChangeType = EventKind
 
 /** The wanted changes: those that fit each given part. A part with several values fits if one does. */

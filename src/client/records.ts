@@ -17,7 +17,7 @@ export class Freshness extends Schema.Class<Freshness>("Freshness")({
   height: Schema.Int,
   /** Whether that block is the tip of the network, as far as the node knows. */
   synced: Schema.Boolean,
-  /** What the answer rests on; over a daemon, as the daemon claims. */
+  /** The proof level of the answer; over a daemon, as the daemon claims. */
   proof: Schema.Literal(...PROOF_LEVELS)
 }) {}
 
@@ -120,7 +120,7 @@ const DomainRecord: Schema.Schema<DomainRecord> = Schema.Union(
   Schema.Struct({ ...common(), type: Schema.declare(ofOtherType) })
 )
 
-/** What DNS says of a host below `.bit`. */
+/** The DNS answer for a host below `.bit`. */
 export class DomainAnswer extends Schema.Class<DomainAnswer>("DomainAnswer")({
   status: Schema.Literal(...DOMAIN_STATUSES),
   /**

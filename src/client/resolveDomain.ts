@@ -30,7 +30,7 @@ const questionOf = (
 const valueBytes = ({ value, valueHex }: NameRecord): Bytes | undefined =>
   valueHex === undefined ? decodeText(value, "utf8") : fromHex(valueHex)
 
-/** What is true of both. */
+/** The guarantees that hold for both. */
 const weaker = (a: Freshness, b: Freshness): Freshness =>
   freshnessOf({
     height: Math.min(a.height, b.height),

@@ -8,7 +8,7 @@ export interface Listener<Name extends OptionName = OptionName> {
   readonly address: Address
 }
 
-/** Of listeners whose address one of `others`, or one before them, has. */
+/** Issues for listeners with the address of an earlier listener or of one in `others`. */
 export const takenIssues = (
   listeners: ReadonlyArray<Listener>,
   others: ReadonlyArray<Listener> = []

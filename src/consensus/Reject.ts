@@ -21,7 +21,7 @@ export type RejectKind = "consensus" | "mutated" | "header" | "missing-prev" | "
 /** Hyphenated words, or one word. Sentences belong in `detail`. */
 export type RejectReason = `${string}-${string}` | "version" | "scriptpubkey" | "datacarrier" | "dust"
 
-/** Of kind `consensus`. */
+/** Makes a `Reject` of kind `consensus`. */
 export const reject = (reason: RejectReason, detail?: string): Reject =>
   detail === undefined ? { reason, kind: "consensus" } : { reason, kind: "consensus", detail }
 

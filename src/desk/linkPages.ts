@@ -15,7 +15,7 @@ import type { DeskSession, DeskSessions } from "./sessions.ts"
 export interface LinkVisit {
   readonly book: LinkBook | undefined
   readonly sessions: DeskSessions
-  /** Of the browser that opens the link. */
+  /** The session of the browser that opens the link. */
   readonly session: DeskSession | undefined
   readonly frame: PlainFrame
   readonly secure: boolean

@@ -20,7 +20,7 @@ import {
 
 /** The seed phrase is never shown, since a page may stay in the browser's memory; the owner enters three words. */
 
-/** Of a new wallet, and the minimum. */
+/** Words of a new wallet, and the minimum. */
 const USUAL_WORDS = 24
 const SHORTEST_PHRASE = 12
 

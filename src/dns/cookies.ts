@@ -25,7 +25,7 @@ const SECRET_SECONDS = 86_400
 const encoder = new TextEncoder()
 
 export interface CookieFacts {
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string
   readonly now: UnixTime
 }

@@ -26,7 +26,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries({ ...TYPE_NU
 
 const WORDS: ReadonlyMap<number, string> = new Map(Array.from(NUMBERS, ([word, number]) => [number, word]))
 
-/** Of messages and transfers, not of records: OPT, TKEY, TSIG, IXFR, AXFR. */
+/** Types of messages and transfers, not of records: OPT, TKEY, TSIG, IXFR, AXFR. */
 const NO_RECORDS: ReadonlySet<number> = new Set([0, 41, 249, 250, 251, 252])
 
 /** The number of a type, written as `AAAA` or `TYPE28`, in any case; `undefined` if nothing can be asked with it. */

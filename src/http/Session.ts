@@ -62,9 +62,9 @@ export class Session implements HttpConnection, GateSession {
   working = false
   /** Whether it is unknown to Node's server. */
   inLane = true
-  /** Of the newest request with a parsed head. */
+  /** The response to the newest request with a parsed head. */
   newest: ServerResponse | undefined
-  /** Of the current or last request. */
+  /** The response to the current or last request. */
   #current: ServerResponse | undefined
   /** The one before, which may still be in transit. */
   #previous: ServerResponse | undefined

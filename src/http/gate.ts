@@ -43,7 +43,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["/ready", { _tag: "Health", question: "ready" }]
 ])
 
-/** Of a desk that is off. */
+/** Paths of a desk that is off. */
 const DESK_PATH = /^\/desk(?:[/?]|$)/
 
 const NAMES: Route = { _tag: "Health", question: "names" }

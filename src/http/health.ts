@@ -8,7 +8,7 @@ import { encodeJson } from "../rpc/json/encodeJson.ts"
 import type { Doubt } from "../storage/DataHealth.ts"
 
 export interface NamesReport {
-  /** Of the last block with known names. */
+  /** Height of the last block with known names. */
   readonly height: Height
   /** Whether a name that is not found does not exist. */
   readonly complete: boolean
@@ -24,7 +24,7 @@ export interface HealthReport {
   readonly light: boolean
   /** The current work; `undefined` while starting. */
   readonly phase: SyncPhase | undefined
-  /** Of answers about names. */
+  /** Proof level of answers about names. */
   readonly proof: ProofLevel | undefined
   /** As in `getblockcount`; 0 while unknown. */
   readonly blockHeight: Height

@@ -75,7 +75,7 @@ export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("Cursor
   why: Schema.Literal("damaged", "unknown", "future", "early", "pruned"),
   /** The oldest usable cursor. */
   oldest: Schema.String,
-  /** Of `future`: the height of the last known block, if the reader can tell. */
+  /** For `future`, the height of the last known block, if the reader can tell. */
   height: Schema.optional(Schema.Int)
 }, lasting(410)) {
   override get message(): string {

@@ -28,7 +28,7 @@ export interface LeafEvidence {
 export interface OperationEvidence extends LeafEvidence {
   readonly height: Height
   readonly vout: number
-  /** Of the transaction in its block. */
+  /** Position of the transaction in its block. */
   readonly pos: number
   /** The first transaction of the block, which says its height. */
   readonly coinbase: LeafEvidence

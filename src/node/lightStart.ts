@@ -43,7 +43,7 @@ const DIFFERENT = "names-window-different.db"
 
 const PEERS = "light-peers.json"
 
-/** Of the light part beside a full node. */
+/** Outbound peers of the light part beside a full node. */
 const OUTBOUND = 4
 
 /** How long the complete chain waits for the window at the same tip before it takes over without a comparison. */
@@ -68,7 +68,7 @@ export const lightRole = (
     return hasWindow || (maxPeers > 0 && params.anchors.length > 0 && !wasComplete) ? "start" : "none"
   })
 
-/** Of the light part, if the node stays light. */
+/** The peers of the light part if the node stays light, or else those of the full node. */
 export const networkLayer = (settings: Settings) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const { current, stays } = yield* LightPart

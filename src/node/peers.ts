@@ -61,7 +61,7 @@ const externalAddresses = (peers: PeerSettings, defaultPort: number): ReadonlyAr
     port: port === 0 ? announcedPort(peers) ?? defaultPort : port
   }))
 
-/** Of an operator's address (upstream `net.h`, `LOCAL_MANUAL`). */
+/** Score of an operator's address (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
 
 interface GossipParts {

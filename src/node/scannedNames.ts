@@ -13,7 +13,7 @@ import { type NameQuery, queryMatcher } from "../names/search/nameQuery.ts"
 export interface ScannedSearch<E> {
   readonly query: NameQuery
   readonly params: ConsensusParams
-  /** Of the window. Each name has its own proof. */
+  /** Freshness of the window. Each name has its own proof. */
   readonly asOf: Freshness
   readonly options: Requirement
   readonly refuse: (asOf: Freshness) => Effect.Effect<never, NotSynced>

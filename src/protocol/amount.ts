@@ -52,7 +52,7 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
   return sign === "-" ? -value : value
 }
 
-/** Of any sign and size; `undefined` as in `parseFixedPoint`. */
+/** Parses an amount of any sign and size; `undefined` as in `parseFixedPoint`. */
 export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)
 
 /** Parses a positive amount that a user typed, or returns what is wrong with it. */

@@ -9,7 +9,7 @@ import type { AdmittedUser } from "./method/permission.ts"
 /** Milliseconds for which a link can be used. */
 export const LINK_MS = 10 * 60_000
 
-/** Of one user, used and old ones included; a further one takes the place of the oldest. */
+/** Maximum number of links per user, including used and old ones. Another one replaces the oldest. */
 export const MOST_LINKS = 16
 
 /** Times are milliseconds of a monotonic clock. */

@@ -37,7 +37,7 @@ export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   }
 }
 
-/** Of the HTTP parser's error codes. */
+/** Prefix of the HTTP parser's error codes. */
 const NO_HTTP = "HPE_"
 
 const WORDS: ErrorWords = new Map([["ECONNRESET", "the connection was closed before an answer came"]])
@@ -124,7 +124,7 @@ export interface RpcClientOptions {
   readonly timeout?: number
 }
 
-/** Of a question before a call: the call itself was not sent. */
+/** The error of a request before a call. The call itself was not sent. */
 const unsent = (error: RpcClientError): RpcClientError =>
   error._tag === "RpcUnreachable" ? new RpcUnreachable({ ...error, wasSent: false }) : error
 

@@ -135,7 +135,7 @@ export const lint = (givenName: Bytes | string, givenValue: Bytes | string): Lin
 /** What programs see in an expired name. */
 export const EXPIRED_SEES = "see nothing: the name has expired, and they treat it as not registered"
 
-/** Of a record on the chain. Programs see nothing of an expired name, whatever its last value is. */
+/** Lints a record on the chain. Programs see nothing of an expired name, whatever its last value is. */
 export const lintRecord = (
   { name, value }: { readonly name: Bytes | string; readonly value: Bytes | string },
   { expired }: { readonly expired: boolean }

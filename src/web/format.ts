@@ -50,7 +50,7 @@ export const shortHash = (display: string): Html =>
 export const rate = (perSecond: number): string =>
   `${perSecond >= 100 ? grouped(perSecond) : perSecond.toFixed(1)} blocks/s`
 
-/** Of smallest units per kvB, in NMC per kvB: up to three digits, rounded up. */
+/** Converts a fee rate in smallest units per kvB to NMC per kvB, with up to three digits, rounded up. */
 export const rateText = (feeRate: number): string => {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, feeRate))) - 2)
   return shortAmount(Math.ceil(feeRate / step) * step)

@@ -15,7 +15,7 @@ export interface PageContent {
   readonly status: number
   readonly title: string
   readonly main: Html
-  /** Of a page beside the overview: one of `links.ts`. */
+  /** The address of a page beside the overview: one of `links.ts`. */
   readonly at?: string | undefined
   readonly network: string | undefined
   readonly desk?: boolean

@@ -35,7 +35,7 @@ const queryOf = (parts: ReadonlyArray<string>): string => {
 }
 
 export interface NameLinkOptions {
-  /** Of the history, from 1 on. */
+  /** Page of the history, from 1 on. */
   readonly page?: number
   readonly full?: boolean
 }
@@ -86,7 +86,7 @@ export interface AddressLinkOptions {
   readonly after?: string | undefined
   /** Whether to list its coins instead of its payments. */
   readonly coins?: boolean | undefined
-  /** Of these, from 1 on. */
+  /** Page of these, from 1 on. */
   readonly page?: number | undefined
 }
 

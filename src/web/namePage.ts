@@ -42,7 +42,7 @@ import { isVisible, titleName, wholeName } from "./visible.ts"
 
 interface HistoryRow {
   readonly entry: NameEntry
-  /** Of its block, seconds since 1970; `undefined` while the chain lacks the block. */
+  /** Time of its block, in seconds since 1970; `undefined` while the chain lacks the block. */
   readonly time: number | undefined
   readonly before: NameEntry | undefined
 }

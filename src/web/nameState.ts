@@ -30,7 +30,7 @@ export interface Moment {
   readonly syncing: boolean
 }
 
-/** Of the name index, which may be ahead of a chain that is being rebuilt. */
+/** The moment of the name index, which may be ahead of a chain that is being rebuilt. */
 export const momentOf: Effect.Effect<Effect.Effect<Moment, StorageFailure>, never, Chain | NameAnswers> = Effect.gen(
   function*() {
     const { params } = yield* Chain

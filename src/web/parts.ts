@@ -8,7 +8,7 @@ export interface PagesShown {
   readonly pages: number
   /** For screen readers. */
   readonly label: string
-  /** Of the links to the preceding and the next page. */
+  /** Words of the links to the preceding and the next page. */
   readonly words: readonly [before: string, next: string]
 }
 

@@ -10,7 +10,7 @@ export type FoundPlace =
 /** By form only, whether or not there is such a block or transaction. */
 export type PlaceMeant =
   | { readonly _tag: "Height"; readonly height: number }
-  /** Of a block or a transaction, in wire order. */
+  /** The hash of a block or a transaction, in wire order. */
   | { readonly _tag: "Hash"; readonly hash: Bytes }
   | { readonly _tag: "Address"; readonly address: string }
 

@@ -54,7 +54,7 @@ export type Wanted =
     readonly expired: boolean
     /** Whether to list its coins instead of its payments. */
     readonly coins: boolean
-    /** Of coins or payments. */
+    /** Page of coins or payments. */
     readonly page: number
     /** The cursor of its names. */
     readonly after?: string
@@ -64,7 +64,7 @@ export type Wanted =
   | { readonly _tag: "Activity" }
   | { readonly _tag: "Wrong"; readonly reason: string }
 
-/** Of a history, a block, a transaction or the mempool. */
+/** Last page of a history, a block, a transaction or the mempool. */
 export const MAX_PAGE = 1_000
 
 const PAGE = /^[1-9][0-9]{0,3}$/

@@ -6,7 +6,7 @@ import { leftText, lightWords, type SyncWords } from "./lightWords.ts"
 
 export interface SyncFacts extends KnownHeaders {
   readonly height: number
-  /** Of the tip, seconds since 1970. */
+  /** Time of the tip, in seconds since 1970. */
   readonly tipTime: number
   readonly syncing: boolean
   readonly loading: boolean

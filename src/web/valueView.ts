@@ -6,7 +6,7 @@ import { parseJson } from "../rpc/json/readJson.ts"
 import { type Html, html } from "./html.ts"
 import { firstOf, visible } from "./visible.ts"
 
-/** Of nested arrays and objects that are still indented. */
+/** Maximum depth of indented arrays and objects. */
 const MAX_DEPTH = 24
 
 /** In characters; the rules allow a value some thousand. */

@@ -24,7 +24,7 @@ export interface WebhooksOptions {
   readonly filename: string
   readonly pageSize: number
   readonly choice: WebhookChoice
-  /** Of names and prefixes in filters. */
+  /** Encoding of names and prefixes in filters. */
   readonly nameEncoding: NameEncoding
   /** Writes an event as `/events` does. */
   readonly textOf: (event: NameEvent) => string

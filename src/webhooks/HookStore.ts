@@ -44,7 +44,7 @@ export type StoredHookState = (typeof STORED_STATES)[number]
 export interface Attempt {
   /** The text of the cursor after it. */
   readonly cursor: string
-  /** Of its body. */
+  /** Digest of its body. */
   readonly digest: string
   readonly isUndone: boolean
 }

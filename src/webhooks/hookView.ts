@@ -34,7 +34,7 @@ export interface HookSurroundings {
   /** Whether the hook has its settings, as one of the configuration may be missing from the file. */
   readonly isConfigured: boolean
   readonly isLight: boolean
-  /** Of the names. */
+  /** Height of the names. */
   readonly height: Height
   /** What is wrong with the address in the URL, if anything. */
   readonly forbidden: ForbiddenKind | undefined

@@ -17,7 +17,7 @@ const CONNECTING: ReadonlySet<keyof Activation> = new Set(["bip16", "taproot"])
 /** The heights up to which blocks were checked. */
 export interface Checked {
   readonly tip: Height
-  /** Of all headers, including those of unconnected blocks. */
+  /** Height of the highest header, including headers of unconnected blocks. */
   readonly headers: Height
 }
 

@@ -10,7 +10,7 @@ export interface Freshness {
   readonly height: number
   /** Whether that block is the tip of the network, as far as the node knows. */
   readonly synced: boolean
-  /** What the answer rests on; over a daemon, as the daemon claims. */
+  /** The proof level of the answer; over a daemon, as the daemon claims. */
   readonly proof: ProofLevel
 }
 
@@ -35,7 +35,7 @@ export interface NameRecord {
   readonly asOf: Freshness
 }
 
-/** What DNS says of a host below `.bit`. */
+/** The DNS answer for a host below `.bit`. */
 export interface DomainAnswer {
   readonly status: DomainStatus
   /**

@@ -30,7 +30,7 @@ const refused = (refusal: WebRefusal): HttpQuestion => ({ _tag: "Refused", refus
 
 export const LARGE_MESSAGE: WebRefusal = { status: 413, text: `a DNS message has at most ${MAX_MESSAGE_BYTES} bytes` }
 
-/** Of the longest message, without padding. */
+/** The parameter of the longest message, without padding. */
 const LONGEST_PARAMETER = Math.ceil((MAX_MESSAGE_BYTES * 4) / 3)
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/
@@ -49,7 +49,7 @@ const questionIn = (search: string): HttpQuestion => {
     : { _tag: "Query", bytes }
 }
 
-/** Of the media type, without parameters. */
+/** Compares the media type without its parameters. */
 const isDnsType = (contentType: string | undefined): boolean =>
   contentType?.split(";")[0]?.trim().toLowerCase() === DNS_TYPE
 

@@ -63,7 +63,7 @@ interface Kept extends RateBucket {
   readonly hash: number
 }
 
-/** Of a fixed size: an answer that falls into the place of another one takes it over, with a full credit. */
+/** A table of fixed size. An answer that falls into the place of another one takes it over, with a full credit. */
 export class RateLimit {
   readonly #rate: number
   readonly #buckets: Array<Kept | undefined> = Array.from({ length: BUCKETS })

@@ -39,9 +39,12 @@ interface KeyPlan {
   readonly start: number
   readonly until: number
   readonly published: ReadonlyArray<DnskeyRecord>
-  /** Of the keys of the zone: RFC 5011 resolvers need the signature of each key that they trust, and of a revoked one. */
+  /**
+   * Signers of the zone's keys. RFC 5011 resolvers need the signature of each key that they trust, and of a revoked
+   * one.
+   */
   readonly keySigners: ReadonlyArray<SetSigner>
-  /** Of all other sets. */
+  /** Signers of all other sets. */
   readonly signers: ReadonlyArray<SetSigner>
 }
 

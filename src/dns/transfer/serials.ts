@@ -15,7 +15,7 @@ import type { Height } from "../../protocol/keys.ts"
 export interface SerialRow {
   readonly serial: number
   readonly height: Height
-  /** Of the block, in wire order. */
+  /** Hash of the block, in wire order. */
   readonly hash: Uint8Array
 }
 

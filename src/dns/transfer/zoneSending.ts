@@ -38,7 +38,7 @@ export const clientSerial = ({ bytes, question }: DnsQuery): number | undefined 
 
 export interface Sending {
   readonly kind: TransferKind
-  /** Of the zone that the secondary has then. */
+  /** Serial of the zone that the secondary has then. */
   readonly serial: number
   readonly messages: Messages
 }

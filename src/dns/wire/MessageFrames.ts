@@ -8,7 +8,7 @@ const LENGTH_BYTES = 2
  */
 export class MessageFrames {
   readonly #chunks: Array<Bytes> = []
-  /** Of the first chunk. */
+  /** Offset in the first chunk. */
   #at = 0
   #lengthRead = 0
   #length = 0

@@ -20,7 +20,7 @@ export interface ResponseParts {
   readonly query: AskedBytes
   /** AA and RA, as `FLAGS`. */
   readonly flags: number
-  /** Of the response code the lower four bits. OPT has the others. */
+  /** The lower four bits of the response code. OPT has the others. */
   readonly rcode: number
   readonly answer: ReadonlyArray<RecordSet>
   readonly authority: ReadonlyArray<RecordSet>

@@ -20,7 +20,7 @@ export interface RelayConfig {
   readonly upstreamCa: string | undefined
   /** PEM texts, for STARTTLS to clients. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined
-  /** Of the labels' addresses; case-insensitive. */
+  /** Domains of the labels' addresses; case-insensitive. */
   readonly domains: ReadonlyArray<string>
   /** This relay's name in greetings, trace headers and reports. */
   readonly hostname: string

@@ -6,7 +6,7 @@ export interface Arrival {
   readonly protocol: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Of this copy, which must not show other recipients. */
+  /** Recipient of this copy, which must not show other recipients. */
   readonly recipient: string
 }
 

@@ -43,7 +43,7 @@ const PATIENCE = { chunks: 1_000, weight: 4_000 }
 
 export interface BlockToFill {
   readonly height: number
-  /** Of the previous block, to compare lock times with. */
+  /** Median time of the previous block, to compare lock times with. */
   readonly medianTimePast: number
   /** Confirmed coins by outpoint key. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined

@@ -11,7 +11,7 @@ import type { OperationKind } from "./kinds.ts"
 export interface Placed {
   readonly cursor: EventCursor
   readonly height: Height
-  /** Of the block, in wire order. */
+  /** Hash of the block, in wire order. */
   readonly hash: Bytes
 }
 

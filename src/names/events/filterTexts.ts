@@ -19,7 +19,7 @@ export interface FilterTexts {
 /** How the texts are written. */
 export interface FilterWriting {
   readonly network: Network
-  /** Of names and prefixes. */
+  /** Encoding of names and prefixes. */
   readonly nameEncoding: NameEncoding
 }
 

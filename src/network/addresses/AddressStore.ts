@@ -14,7 +14,7 @@ import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
 
-/** Of peers.json (reference/protocol.md 6.10). */
+/** Interval between writes of peers.json (reference/protocol.md 6.10). */
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 

@@ -7,7 +7,7 @@ const TURN = 2
 
 const MOST_CALLED = 8
 
-/** Of the time that a peer took, in milliseconds. */
+/** Half-life of the time that a peer took, in milliseconds. */
 const HALF_LIFE = 10_000
 
 /** Milliseconds up to which peers with much data to read rank equal. */

@@ -12,7 +12,7 @@ export const ORPHANS_RESERVED_WEIGHT = 404_000
 /** A scan of all orphans costs one per announcement, and one per ten inputs. */
 export const MAX_SCORE = 3_000
 
-/** Of a relayed transaction (policy). */
+/** Maximum weight of a relayed transaction (policy). */
 const MAX_WEIGHT = 400_000
 
 export interface OrphanageLimits {

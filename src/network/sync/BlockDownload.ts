@@ -14,7 +14,7 @@ import { type ArrivedBlock, Flights } from "./Flights.ts"
 import type { PeerScore } from "./PeerScore.ts"
 import { type BlockSpan, SpanWindow } from "./SpanWindow.ts"
 
-/** Of blocks in flight or waiting for the chain, in bytes. */
+/** Maximum size of all blocks in flight or waiting for the chain, in bytes. */
 const BUDGET = 32 * 1024 * 1024
 
 export interface BlockDownloadOptions {

@@ -10,7 +10,7 @@ export interface ReceivedBlock {
   readonly peer: PeerId
   /** Reconstructed from a compact block, for which its peer is not to blame if invalid (BIP 152). */
   readonly compact: boolean
-  /** Of an unsolicited block, held until the chain has stored or refused it. */
+  /** The slot of an unsolicited block, held until the chain has stored or refused it. */
   readonly slot: Lease | undefined
   readonly isFetched?: boolean
 }

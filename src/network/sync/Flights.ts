@@ -15,7 +15,7 @@ export interface ArrivedBlock {
 export interface FlightsOptions {
   readonly tree: Pick<DownloadTree, "height" | "hasBlock">
   readonly peers: DownloadPeers
-  /** Of blocks in flight or waiting for the chain, in bytes. */
+  /** Maximum size of all blocks in flight or waiting for the chain, in bytes. */
   readonly budget: number
 }
 

@@ -19,7 +19,7 @@ export interface UnknownAddress {
   readonly bytes: Bytes
 }
 
-/** Of any network (BIP 155). */
+/** Maximum size of an address of any network (BIP 155). */
 const MAX_ADDRESS_SIZE = 512
 
 const NETWORKS: Readonly<Record<AddressNetwork, { readonly id: number; readonly size: number }>> = {

@@ -93,7 +93,7 @@ const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Cr
   )
 }
 
-/** Of the reference node, by network (upstream `chainparamsbase.cpp`). */
+/** Subdirectories of the reference node's data directory, by network (upstream `chainparamsbase.cpp`). */
 const SUBDIRECTORY: Readonly<Record<NetworkName, string>> = { mainnet: "", testnet: "testnet3", regtest: "regtest" }
 
 const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>

@@ -28,7 +28,7 @@ export interface CliOutcome extends ProgramOutcome {
 
 export interface Screen {
   readonly terminal: boolean
-  /** Of the terminal; `undefined` for a file or a pipe, where nothing is cut. */
+  /** Width of the terminal; `undefined` for a file or a pipe, where nothing is cut. */
   readonly columns: number | undefined
   readonly colours: boolean
 }
@@ -49,7 +49,7 @@ export interface CliInput extends SettingsInput {
   /** All of standard input, for `-stdin`, `-stdinrpcpass` and values; fails if it is not UTF-8. */
   readonly readStdin: Effect.Effect<string, CommandFailed>
   readonly prompt: Prompt
-  /** Of `-stdin`, for a command that signs. */
+  /** Passphrases from `-stdin`, for a command that signs. */
   readonly passphrases?: ReadonlyArray<string> | undefined
   readonly output: LiveOutput
 }

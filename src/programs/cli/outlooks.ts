@@ -12,7 +12,7 @@ export interface ToldOutlook {
   readonly urgency: string
   readonly text: string
   readonly acknowledged: boolean
-  /** Of an unconfirmed renewal. */
+  /** The transaction of an unconfirmed renewal. */
   readonly txid?: string | undefined
 }
 
@@ -72,7 +72,7 @@ export const dangerRemedy = (
   }
 }
 
-/** Of the wallet of an alert. */
+/** The command line for the wallet of an alert. */
 export const cliFor = ({ wallet = "" }: Pick<NameAlert, "wallet">): string => cliOf(wallet === "" ? undefined : wallet)
 
 /** One sentence per alert, and its remedy. */

@@ -58,7 +58,7 @@ export const entryJson = (
   ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
 })
 
-/** Of `name_list` or `name_pending`; entries without a name are skipped. */
+/** Reads a result of `name_list` or `name_pending`; entries without a name are skipped. */
 export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])
 

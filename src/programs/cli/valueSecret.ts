@@ -11,7 +11,7 @@ const REFUSED: Share = { listed: 11, of: 12 }
 const BASE58 = /(?<![\dA-Za-z])(?:[1-9A-HJ-NP-Za-km-z]{51,52}|[1-9A-HJ-NP-Za-km-z]{110,112})(?![\dA-Za-z])/g
 
 const EXTENDED_BYTES = 78
-/** Of the zero before the private key of an extended key. */
+/** Offset of the zero byte before the private key in an extended key. */
 const PRIVATE_AT = 45
 
 const isKey = (text: string): boolean => {

@@ -25,7 +25,7 @@ const APEX_TTL = 86_400
 /** Names of one `name_scan`. */
 const PAGE = 500
 
-/** Of one write. */
+/** Number of records per write. */
 const RECORDS_AT_ONCE = 250
 
 /** Values of imported names that are kept: many domains import the same ones. */
@@ -196,6 +196,6 @@ export type ZoneContext = Pick<OwnContext, "daemon" | "line"> & {
   readonly ttl: number
 }
 
-/** Of one name, or of all: then it is written as it is read, a page of names at a time. */
+/** Prints the zone of one name, or of all names, page by page. */
 export const zoneCommand = (context: ZoneContext): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   context.line.words.length === 0 ? wholeZone(context) : zoneOfName(context)

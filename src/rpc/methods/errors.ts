@@ -32,7 +32,7 @@ export const storageError = (failure: StorageFailure): RpcError =>
 export const absentError = (failure: NamesIncomplete | StorageFailure): RpcError =>
   failure._tag === "NamesIncomplete" ? RpcError.initialDownload() : storageError(failure)
 
-/** Of a transaction beside a rival in the mempool that it cannot replace. */
+/** The reason for a transaction that conflicts with one in the mempool and cannot replace it. */
 const CONFLICT = "txn-mempool-conflict"
 
 /** Missing inputs have their own code, as they may arrive later. */

@@ -35,7 +35,7 @@ const drawSalt = (): Uint8Array => randomBytes(SALT_SIZE)
 
 interface RequestedOperation {
   readonly operation: NameOperation
-  /** Of a NAME_NEW; the owner needs it for the next step. */
+  /** Salt of a NAME_NEW, which the owner needs for the next step. */
   readonly salt: Bytes | undefined
 }
 

@@ -42,7 +42,7 @@ const placeJson = ({ address: { address, port, services, source, time } }: BookP
 
 const MAX_PORT = 65_535
 
-/** Of the protocol. */
+/** Maximum length of a command (protocol). */
 const MAX_COMMAND = 12
 
 export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {

@@ -16,7 +16,7 @@ import { findBlock } from "./hashOrHeight.ts"
 
 /** Source: upstream `rpc/blockchain.cpp`, `dumptxoutset` (reference/rpc.md 3.2). */
 
-/** Of one connection, as in every database of the node. */
+/** Cache of one connection, as in every database of the node. */
 const DATABASE_CACHE_BYTES = 2_048_000
 
 interface StateFacts {

@@ -19,7 +19,7 @@ import { storageError } from "./errors.ts"
 
 interface Spender {
   readonly transaction: Transaction
-  /** Of its block; `undefined` in the mempool. */
+  /** The header of its block; `undefined` in the mempool. */
   readonly info?: HeaderInfo
 }
 

@@ -38,7 +38,7 @@ export interface Match {
   readonly type: "spend" | "receive"
   /** Wire order. */
   readonly txid: Bytes
-  /** Of the input or output. */
+  /** Index of the input or output. */
   readonly index: number
   /** The outpoint spent by an input. */
   readonly prevout: Bytes | undefined
@@ -49,7 +49,7 @@ export interface Match {
 
 export interface SpendingTransaction {
   readonly transaction: Transaction
-  /** Of the inputs; none for a coinbase. */
+  /** The spent coin of each input; none for a coinbase. */
   readonly spent: ReadonlyArray<Coin | undefined>
 }
 

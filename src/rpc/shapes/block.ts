@@ -115,7 +115,7 @@ const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, 
 
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
-/** Of our chain or of a parent chain. */
+/** A header of our chain or of a parent chain. */
 const bareHeaderJson = (header: Header): Result.MembersOf<typeof BARE_HEADER> => ({
   hash: displayHash(header.hash),
   version: header.version,

@@ -23,7 +23,7 @@ export const coinJson = (
   context: ShapeContext,
   coin: Coin,
   seen: {
-    /** Of the tip, wire order. */
+    /** Hash of the tip, in wire order. */
     readonly bestBlock: Bytes
     /** 0 in the mempool, 1 in the tip. */
     readonly confirmations: number

@@ -176,7 +176,7 @@ export interface NameOutput {
 }
 
 export interface ConfirmedName extends NameOutput {
-  /** Of the name's last operation. */
+  /** Height of the name's last operation. */
   readonly height: number
 }
 

@@ -39,7 +39,7 @@ const membersText = (members: { readonly [name: string]: JsonValue | undefined }
 /** Shared by the records of one name. */
 interface NameTexts {
   readonly name: string
-  /** Of the last record: encoding an address takes two hashes. */
+  /** Owner of the last record, cached because encoding an address takes two hashes. */
   owner: Bytes | undefined
   address: string
 }

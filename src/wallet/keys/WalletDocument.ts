@@ -79,7 +79,7 @@ export type Account = typeof Account.Type
 
 export const MOST_HARDENED_KEYS = 100_000
 
-/** Of one position, from the first index of the range on: 33 bytes each. */
+/** The keys of one position, from the first index of the range on: 33 bytes each. */
 export const HardenedKeys = Schema.Struct({
   position: Schema.NonNegativeInt,
   keys: hexOf(33 * MOST_HARDENED_KEYS)

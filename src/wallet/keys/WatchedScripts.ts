@@ -129,7 +129,7 @@ export class WatchedScripts {
     }
   }
 
-  /** Of two chains with the same script, one that can sign takes precedence. */
+  /** If two chains have the same script, one that can sign takes precedence. */
   private mayReplace(before: WatchedScript | Place | undefined, chain: KeyChain): boolean {
     if (before === undefined) return true
     const holder = typeof before === "number" ? this.chainAt(before) : before.chain

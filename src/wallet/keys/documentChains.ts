@@ -84,7 +84,7 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
 }
 
 export interface Gaps {
-  /** Of imports, and what counts as the keypool. */
+  /** The gap of imports, and the size of the keypool. */
   readonly keypool: number
   readonly seed: number
   /** Unpaid addresses of the seed's accounts that may be given out in a row. */

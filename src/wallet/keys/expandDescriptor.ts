@@ -29,7 +29,7 @@ export type DescriptorScript =
   | { readonly script: Bytes }
   | { readonly error: string; readonly kind: DescriptorFault }
 
-/** Of `combo`, the witness program if the key can have one. */
+/** For `combo`, the witness program if the key can have one. */
 const preferred = (scripts: ReadonlyArray<DescribedScript>): DescribedScript | undefined => scripts[2] ?? scripts.at(-1)
 
 /** The checksum is optional. Source: upstream `rpc/mining.cpp`, `getScriptFromDescriptor`. */

@@ -29,7 +29,7 @@ export const storedEnd = ({ hardened = [], range }: Import): number => {
   return (range?.[0] ?? 0) + (sizes.length === 0 ? 0 : Math.min(...sizes))
 }
 
-/** Of one descriptor, each list from the first index of the range on. */
+/** The stored keys of one descriptor. Each list begins at the first index of the range. */
 export class StoredKeys {
   private readonly first: number
   private readonly byPosition = new Map<number, Array<Bytes>>()

@@ -79,7 +79,7 @@ const fromHdKey = (key: HDKey): ExtendedKey => {
   }
 }
 
-/** Of a seed of 16 to 64 bytes. */
+/** The master key of a seed of 16 to 64 bytes. */
 export const masterKey = (network: Network, seed: Bytes): ExtendedKey => {
   const master = HDKey.fromMasterSeed(seed, versionsOf(network))
   return fromHdKey(master)
@@ -131,7 +131,10 @@ export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): Exten
   return at
 }
 
-/** Of an unhardened child, without chain code: enough for addresses, and thirty times faster. BIP 32, CKDpub. */
+/**
+ * The public key of an unhardened child, without chain code. Enough for addresses, and thirty times faster. BIP 32,
+ * CKDpub.
+ */
 export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   if (index >= HARDENED) throw new RangeError("a hardened child needs the private key")
   const number = fingerprintBytes(index)
@@ -151,7 +154,7 @@ export const hardenedChildren = (parent: ExtendedKey): (index: number) => Bytes 
   }
 }
 
-/** Of an unhardened child; `publicKey` is the parent's. BIP 32, CKDpriv. */
+/** The private key of an unhardened child; `publicKey` is the parent's. BIP 32, CKDpriv. */
 export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: number): Uint8Array => {
   if (index >= HARDENED) throw new RangeError("not for hardened children")
   const { Fn } = secp256k1.Point

@@ -62,7 +62,7 @@ export const MAX_RENEWALS = 10_000
 /** An event of a name that its owner knows of: it alarms no more. */
 export const AcknowledgedEntry = Schema.Struct({
   name: hexBytes(LONGEST_TEXT),
-  /** Of the wallet's last operation on the name. */
+  /** Height of the wallet's last operation on the name. */
   height: Schema.NonNegativeInt,
   state: Schema.Literal(...OUTLOOK_STATES),
   /** A more urgent one alarms again. */

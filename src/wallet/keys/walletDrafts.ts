@@ -14,7 +14,7 @@ import { codeOf } from "../../base/errorCode.ts"
 
 const ID_BYTES = 16
 
-/** Of the file, a kept older format, or a note. */
+/** The end of the name of a draft of the file, a kept older format, or a note. */
 const DRAFT_END = /^(?:\.version\d+(?:\.\d+)?\.bak)?\.[0-9a-f]{32}(?:\.copy)?\.new$/
 const NOTE_END = /^\.([0-9a-f]{32})\.copy$/
 

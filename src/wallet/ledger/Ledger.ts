@@ -37,7 +37,7 @@ export class Ledger {
   private readonly waiting = new Map<TxidKey, LedgerEntry>()
   /** Spent or unspent. */
   private readonly outputs = new Map<OutpointKey, LedgerOutput>()
-  /** Of confirmed and pending transactions. */
+  /** Unspent outputs of confirmed and pending transactions. */
   private readonly unspent = new Map<OutpointKey, LedgerOutput>()
   /** Outputs that set the record of a name, of any owner. */
   private readonly named = new Map<OutpointKey, NamedOutput>()

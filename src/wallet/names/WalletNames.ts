@@ -123,7 +123,7 @@ export interface WalletName {
 /** What becomes of a name of `list`. */
 export interface NameOutlook {
   readonly name: Bytes
-  /** Of the wallet's last operation on it. */
+  /** Height of the wallet's last operation on the name. */
   readonly height: number
   readonly outlook: OwnOutlook
   /** Whether the owner knows, so that nothing alarms. */
@@ -145,7 +145,7 @@ export interface NewOptions extends NameOptions {
 export interface FirstUpdateRequest extends NameOptions {
   readonly name: Bytes
   readonly rand: Bytes | undefined
-  /** Of the NAME_NEW, in wire order. */
+  /** Txid of the NAME_NEW, in wire order. */
   readonly txid: Bytes | undefined
   readonly value: Bytes
   readonly allowActive?: boolean
@@ -210,7 +210,7 @@ export interface WalletNames {
   readonly isRenewed: (name: Bytes) => boolean
   /** Without names that have expired or have another owner. */
   readonly renewal: () => RenewalSetting
-  /** Of all names of `list`, the first to expire first, as of the wallet's last block. */
+  /** The outlooks of all names in `list`, the first to expire first, as of the wallet's last block. */
   readonly outlooks: Effect.Effect<ReadonlyArray<NameOutlook>>
   /** The current alarms of these names, or of all, alarm no more. Returns the names of those. */
   readonly acknowledge: (names: ReadonlyArray<Bytes> | undefined) => Effect.Effect<ReadonlyArray<Bytes>, StorageFailure>

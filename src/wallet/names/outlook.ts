@@ -14,7 +14,7 @@ import { renewalWindow } from "./renewals.ts"
  */
 
 export interface NameFacts {
-  /** Of the wallet's last confirmed operation on the name. */
+  /** Height of the wallet's last confirmed operation on the name. */
   readonly height: Height
   /** Whether that operation left the name with the wallet. */
   readonly mine: boolean

@@ -72,7 +72,7 @@ export const isKnown = (
   { height, outlook: { state, urgency } }: Pick<NameOutlook, "height" | "outlook">
 ): boolean => known.height === height && known.state === state && !isMoreUrgent(urgency, known.urgency)
 
-/** Of each name of `names()`, as of the wallet's last block. */
+/** The outlook of each name in `names()`, as of the wallet's last block. */
 export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOutlook>> =>
   Effect.gen(function*() {
     const { chain: { params }, file: { document }, keys, ledger, lastFailures } = parts
@@ -146,7 +146,7 @@ export const withAcknowledged = (known: ReadonlyArray<NameOutlook>) => (document
   return { ...document, acknowledged: [...kept, ...added].slice(-MAX_ACKNOWLEDGED) }
 }
 
-/** Of the given names, or of all. Returns what was acknowledged now. */
+/** Acknowledges alerts for the given names, or for all. Returns the newly acknowledged ones. */
 export const acknowledge = (
   parts: NameParts,
   names: ReadonlyArray<Bytes> | undefined

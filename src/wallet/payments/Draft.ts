@@ -9,7 +9,7 @@ export const DEFAULT_VERSION = 2
 
 export interface WeighedCoin {
   readonly coin: WalletCoin
-  /** Of the signed input. */
+  /** Weight of the signed input. */
   readonly weight: number
   readonly sequence?: number
   /**

@@ -24,7 +24,7 @@ export interface FeeChoice {
 export interface ExternalInputs {
   /** Public keys and scripts, for the size of signed inputs. */
   readonly known: SigningProvider
-  /** Of signed inputs; they replace the estimate. */
+  /** Weights of signed inputs, which replace the estimate. */
   readonly weights: ReadonlyMap<OutpointKey, number>
 }
 
@@ -94,7 +94,7 @@ export interface Funded {
 
 export interface Bumped {
   readonly funded: Funded
-  /** Of the replaced transaction, in smallest units. */
+  /** Fee of the replaced transaction, in smallest units. */
   readonly oldFee: number
 }
 

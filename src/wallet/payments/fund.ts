@@ -59,7 +59,7 @@ export interface FundedDraft {
   readonly fee: number
   /** -1 without a change output. */
   readonly changePosition: number
-  /** Of the signed transaction. */
+  /** Weight of the signed transaction. */
   readonly weight: number
 }
 

@@ -114,7 +114,7 @@ const DUMMY_ECDSA: Bytes = concat(
   Uint8Array.of(Sighash.ALL)
 )
 
-/** Of a signer that does not grind r: a zero precedes r. */
+/** The longest signature. Its signer does not grind r, so a zero precedes r. */
 const LONGEST_ECDSA: Bytes = concat(
   Uint8Array.of(0x30, 2 * SCALAR_SIZE + 5, 0x02, SCALAR_SIZE + 1, 0, 0x80),
   new Uint8Array(SCALAR_SIZE - 1),

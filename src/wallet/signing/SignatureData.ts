@@ -34,7 +34,7 @@ export class SignatureData {
   readonly signatures = new Map<string, PartialSignature>()
   /** By public key. */
   readonly origins = new Map<string, PubkeyOrigin>()
-  /** Of `origins` and `taprootOrigins`, by HASH160. */
+  /** Public keys of `origins` and `taprootOrigins`, by HASH160. */
   readonly pubkeys = new Map<string, Bytes>()
   taprootKeySignature: Bytes | undefined
   taprootInternalKey: Bytes | undefined

@@ -101,7 +101,7 @@ export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider>
 
 export const makeProvider = (knowledge: Knowledge): SigningProvider => runSteps(makeProviderSteps(knowledge))
 
-/** Of both public keys with this x coordinate. */
+/** The hashes of both public keys with this x coordinate. */
 export const keyHashesOfX = (xonly: Bytes): ReadonlyArray<Bytes> =>
   [0x02, 0x03].map((prefix) => hash160(concat(Uint8Array.of(prefix), xonly)))
 

@@ -11,7 +11,7 @@ export interface InputSize {
   readonly scriptSig: number
   /** Bytes, including the item count; 0 without a witness. */
   readonly witness: number
-  /** Of the whole input. In a transaction with witnesses, an input without one takes one unit more. */
+  /** Weight of the whole input. In a transaction with witnesses, an input without one takes one unit more. */
   readonly weight: number
 }
 

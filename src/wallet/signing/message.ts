@@ -17,7 +17,7 @@ const COMPRESSED = 4
 
 const SIGNATURE_SIZE = 65
 
-/** Of a prefix that no transaction has, and the message as UTF-8. */
+/** The hash of a prefix that no transaction has, and the message as UTF-8. */
 export const messageHash = (message: string): Uint8Array => {
   const bytes = new TextEncoder().encode(message)
   return hash256(new Writer(bytes.length + 64).varBytes(MAGIC).varBytes(bytes).written())

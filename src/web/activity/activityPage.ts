@@ -31,7 +31,7 @@ interface ChainDay {
 }
 
 interface DifficultyAt {
-  /** Of the block, seconds since 1970. */
+  /** Time of the block, in seconds since 1970. */
   readonly time: number
   readonly difficulty: number
 }

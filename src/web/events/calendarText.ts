@@ -22,7 +22,7 @@ export interface CalendarName extends ExpiringName {
 export interface CalendarTip {
   readonly params: ConsensusParams
   readonly height: Height
-  /** Of the block header, seconds since 1970. */
+  /** Time in the block header, in seconds since 1970. */
   readonly time: UnixTime
 }
 

@@ -38,7 +38,7 @@ const contentsOf = (block: Block, { operations, page, spent }: ShownParts) => {
     size: block.size,
     weight: block.weight,
     transactions: block.transactions.length,
-    /** Of the whole block, including commitments. */
+    /** All name operations of the block, including commitments. */
     operations: block.transactions.reduce((sum, transaction) => sum + nameScriptsOf(transaction).length, 0),
     /** Subsidy and fees. */
     reward: totalValue(coinbase?.outputs ?? []),

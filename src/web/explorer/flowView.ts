@@ -34,7 +34,7 @@ export interface FlowPart {
 const SIDE = 100
 const TRUNK = { from: 44, to: 56 }
 
-/** Of its slot, which a part fills at most. */
+/** Maximum fraction of its slot that a part fills. */
 const FILLED = 0.8
 
 /** The thinnest part, for a single row. A name locks a small amount and should be seen all the same. */
@@ -63,7 +63,7 @@ const bandsOf = (parts: ReadonlyArray<FlowPart>, { rows, scale }: FlowScale): Re
 interface FlowScale {
   /** Height for one unit. */
   readonly scale: number
-  /** Of the side with more parts. */
+  /** Rows of the side with more parts. */
   readonly rows: number
 }
 
@@ -222,7 +222,7 @@ const inputParts = ({ fee, inputs, network, transaction }: FlowFound): ReadonlyA
 
 export type FlowFound = Pick<TransactionFound, "fee" | "inputs" | "network" | "outputs" | "page" | "transaction">
 
-/** Of the first page: a later one has other rows. */
+/** The flow on the first page. Later pages have other rows. */
 export const transactionFlow = (found: FlowFound): Html => {
   const { fee, outputs, page, transaction } = found
   if (page > 1) return NOTHING

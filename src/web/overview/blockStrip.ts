@@ -31,7 +31,7 @@ const MOST_ROWS = 6
 /** As high as these, so that small blocks look small. */
 const LEAST_ROWS = 3
 
-/** Of a square with its gap, in units of the drawing; the style has the same for strokes. */
+/** Size of a square with its gap, in units of the drawing; the style has the same for strokes. */
 const CELL = 4
 
 interface Scale {

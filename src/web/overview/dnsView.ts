@@ -15,7 +15,7 @@ import { row } from "../parts.ts"
 
 export interface DnsNow {
   readonly addresses: DnsAddresses
-  /** Of the last seconds; `undefined` until there are two counts. */
+  /** Rate of the last seconds; `undefined` until there are two counts. */
   readonly perSecond: number | undefined
   /** Without those that never occurred. */
   readonly answers: ReadonlyArray<readonly [rcode: string, count: number]>

@@ -22,7 +22,7 @@ export interface FeesNow {
   readonly isOff: boolean
   /** The lowest accepted rate, smallest units per kvB. */
   readonly least: number
-  /** Of the two transactions of a registration, smallest units. */
+  /** Fees of the two transactions of a registration, in smallest units. */
   readonly registration: number
 }
 

@@ -94,7 +94,7 @@ export interface CFCheckpt {
   readonly type: "cfcheckpt"
   readonly filterType: number
   readonly stopHash: Bytes
-  /** Of every 1,000th block. */
+  /** Filter headers of every 1,000th block. */
   readonly filterHeaders: ReadonlyArray<Bytes>
 }
 

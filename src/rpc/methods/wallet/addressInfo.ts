@@ -32,7 +32,7 @@ const formOf = (destination: Destination): Result.MembersOf<typeof FORM> => {
   }
 }
 
-/** Of a P2SH or P2WSH address. */
+/** The inner script of a P2SH or P2WSH address. */
 const innerJson = (network: Network, own: OwnScript, inner: Bytes): Partial<Detail> => {
   const template = scriptTemplate(inner)
   const shared = { script: template.type, hex: toHex(inner) }

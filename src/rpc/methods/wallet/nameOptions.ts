@@ -65,7 +65,7 @@ export interface NameWrite {
   readonly context: ShapeContext
   readonly name: Bytes
   readonly value: Bytes | undefined
-  /** Of the NAME_NEW, in wire order. */
+  /** Txid of the NAME_NEW, in wire order. */
   readonly txid: Bytes | undefined
   readonly options: NameOptions
 }

@@ -55,7 +55,7 @@ const receivedOn = (wallet: Wallet, scripts: ReadonlyArray<Bytes>, counting: Cou
 
 interface Tally {
   readonly amount: number
-  /** Of the latest transaction. */
+  /** Confirmations of the latest transaction. */
   readonly confirmations: number
   readonly txids: ReadonlyArray<string>
 }

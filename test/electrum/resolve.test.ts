@@ -1,80 +1,101 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { connect, type Socket } from "node:net"
-import { afterAll, beforeAll } from "vitest"
-import { isExpired } from "../../src/consensus/expiry.ts"
-import { regtestParams } from "../../src/consensus/params.ts"
+import { afterEach } from "vitest"
+import { ChainControl } from "../../src/chain/ChainControl.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { ElectrumServer } from "../../src/node.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { resolve } from "../../src/verify/resolve.ts"
+import { eventually } from "../support/eventually.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
 import { settingsOf } from "../support/nameProofs.ts"
-import { filledDirectory, onNode, tcpPort } from "./servedNode.ts"
+import { filledDirectory, onNode } from "./servedNode.ts"
 
-/** Names that a browser resolves over the server of a node, with sockets of TCP in place of those of a browser. */
+/** Names that a program resolves over the WebSockets of two nodes, with the WebSocket that Node.js has as browsers do. */
 
 const HEIGHT = 600
 
-const filled = filledDirectory(HEIGHT)
+const served = onNode(filledDirectory(HEIGHT), { listen: [], webSocket: ["127.0.0.1:0"] })
+
+const url = Effect.map(ElectrumServer, ({ addresses: { ws: [first] } }) => `ws://127.0.0.1:${first?.port ?? 0}`)
+
+const OPTIONS = { network: "regtest", now: namedChain.now, timeout: 20_000 } as const
+
+const names = livingNames.filter((name) => /^d\/[a-z0-9]+$/.test(Buffer.from(name).toString("latin1"))).slice(0, 8)
+
+const resolved = async (name: Uint8Array, servers: ReadonlyArray<string>, agree = 2) => {
+  const found = await resolve(Buffer.from(name).toString(), { ...OPTIONS, servers, agree })
+  return "failed" in found ? assert.fail(JSON.stringify(found)) : found
+}
+
+/** A name with an operation after its registration, and the newest one. */
+const renewed = () => {
+  for (const name of names) {
+    const [newest, before] = settingsOf(namedChain, name)
+    if (newest !== undefined && before !== undefined && before.height < newest.height) return { name, newest }
+  }
+  return assert.fail("no name was renewed")
+}
+
+/** The sockets that the verifier opened. */
+const opened: Array<WebSocket> = []
 
 const own = globalThis.WebSocket
 
-type Listener = (event: { readonly data: unknown }) => void
-
-/** One message a line, as the server frames it over TCP. */
-class LineSocket {
-  readonly #socket: Socket
-  readonly #listeners = new Map<string, Listener>()
-  #text = ""
-
-  constructor(url: string) {
-    this.#socket = connect(Number(new URL(url).port), "127.0.0.1")
-    this.#socket.on("connect", () => this.#tell("open", undefined))
-    this.#socket.on("error", () => this.#tell("close", undefined))
-    this.#socket.on("close", () => this.#tell("close", undefined))
-    this.#socket.on("data", (data) => {
-      const lines = `${this.#text}${data.toString("utf8")}`.split("\n")
-      this.#text = lines.pop() ?? ""
-      for (const line of lines) this.#tell("message", line)
-    })
-  }
-
-  #tell(event: string, data: unknown): void {
-    this.#listeners.get(event)?.({ data })
-  }
-
-  addEventListener(event: string, listener: Listener): void {
-    this.#listeners.set(event, listener)
-  }
-
-  send(text: string): void {
-    this.#socket.write(`${text}\n`)
-  }
-
-  close(): void {
-    this.#socket.destroy()
+class Watched extends own {
+  constructor(address: string) {
+    super(address)
+    opened.push(this)
   }
 }
 
-beforeAll(() => void Object.assign(globalThis, { WebSocket: LineSocket }))
+afterEach(() => void Object.assign(globalThis, { WebSocket: own }))
 
-afterAll(() => void Object.assign(globalThis, { WebSocket: own }))
+it.scopedLive(
+  "two nodes prove their names, and the newest proof counts while one is behind or gone",
+  () =>
+    served(Effect.gen(function*() {
+      Object.assign(globalThis, { WebSocket: Watched })
+      const one = yield* url
+      const gone = yield* served(Effect.gen(function*() {
+        const servers = [one, yield* url]
+        assert.isAbove(names.length, 4)
+        for (const name of names) {
+          const [newest = assert.fail()] = settingsOf(namedChain, name)
+          const found = yield* Effect.promise(() => resolved(name, servers))
+          assert.deepInclude(found, { nameHex: toHex(name), height: newest.height, vout: newest.vout, agreeing: 2 })
+          assert.deepStrictEqual(found.problems, [])
+          assert.strictEqual(found.confirmations, Math.min(7, HEIGHT - newest.height + 1))
+        }
+        const missing = yield* Effect.promise(() => resolve("d/missing", { ...OPTIONS, servers }))
+        assert.deepInclude("failed" in missing ? missing : {}, { absent: true })
 
-it.scopedLive("a node proves its names to a browser", () =>
-  onNode(filled)(Effect.gen(function*() {
-    const servers = [`ws://127.0.0.1:${yield* tcpPort}`]
-    const options = { servers, agree: 1, network: "regtest", now: namedChain.now, timeout: 20_000 } as const
-    const names = livingNames.filter((name) => /^d\/[a-z0-9]+$/.test(Buffer.from(name).toString("latin1"))).slice(0, 8)
-    assert.isAbove(names.length, 4)
-    for (const name of names) {
-      const [newest] = settingsOf(namedChain, name)
-      if (newest === undefined || isExpired(newest, HEIGHT, regtestParams)) continue
-      const found = yield* Effect.promise(() => resolve(Buffer.from(name).toString(), options))
-      if ("failed" in found) return assert.fail(JSON.stringify(found))
-      assert.deepInclude(found, { nameHex: toHex(name), height: newest.height, vout: newest.vout, agreeing: 1 })
-      assert.deepStrictEqual(found.problems, [])
-      assert.strictEqual(found.confirmations, Math.min(7, HEIGHT - newest.height + 1))
-    }
-    const missing = yield* Effect.promise(() => resolve("d/missing", options))
-    assert.deepInclude("failed" in missing ? missing : {}, { absent: true })
-    return undefined
-  })))
+        const { invalidate } = yield* ChainControl
+        const { name, newest } = renewed()
+        yield* invalidate((namedChain.blocks[newest.height] ?? assert.fail()).hash)
+        const { cursor } = yield* NameDb
+        yield* eventually("the names are behind", Effect.map(cursor, (at) => at?.height === newest.height - 1))
+        const found = yield* Effect.promise(() => resolved(name, servers))
+        assert.deepInclude(found, { height: newest.height, agreeing: 1 })
+        const heights = found.answers.map((answer) => "verified" in answer ? answer.verified.height : undefined)
+        assert.lengthOf(heights, 2)
+        assert.isBelow(Math.min(...heights.map((height) => height ?? Infinity)), newest.height)
+        return servers[1] ?? ""
+      }))
+      const [name = assert.fail()] = names
+      const alone = yield* Effect.promise(() =>
+        resolve(Buffer.from(name).toString(), { ...OPTIONS, servers: [one, gone] })
+      )
+      assert.deepInclude("failed" in alone ? alone : {}, {
+        failed: "1 of 2 servers gave an answer that counts",
+        absent: false
+      })
+      assert.deepInclude(yield* Effect.promise(() => resolved(name, [one, gone], 1)), { agreeing: 1 })
+      yield* eventually(
+        "no connection is left",
+        Effect.sync(() => opened.every(({ readyState }) => readyState === own.CLOSED))
+      )
+      return undefined
+    })),
+  120_000
+)

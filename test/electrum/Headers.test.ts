@@ -28,7 +28,7 @@ const headerOf = (id: number) => {
 
 /** Two chains, of which the test says when the second becomes the best one, and from where blocks are stored. */
 const forked = () => {
-  const state = { branch: 0, reads: 0, reorgAt: Infinity, stored: 0 }
+  const state = { branch: 0, reads: 0, reorgAt: Infinity, stored: 0, isPruned: false }
   const headers = makeHeaders({
     fullHeaders: (ids) =>
       Effect.sync(() => {
@@ -42,7 +42,8 @@ const forked = () => {
       tip: () => onBranch(TIP, state.branch) as HeaderId,
       height: () => TIP,
       at: (height) => height > TIP ? NO_HEADER : onBranch(height, state.branch) as HeaderId,
-      hash: (id) => headerOf(id).header.hash
+      hash: (id) => headerOf(id).header.hash,
+      isPruned: () => state.isPruned
     }
   })
   return { state, headers }
@@ -82,6 +83,9 @@ describe("headers", () => {
       const message = "the block at height 49 is not stored on this server; ask another one"
       assert.strictEqual((yield* Effect.flip(headers.one(49))).message, message)
       assert.strictEqual((yield* Effect.flip(headers.list({ from: 49, count: 5, room: Infinity }))).message, message)
+      state.isPruned = true
+      const gone = "the block at height 49 was pruned on this server; ask one that keeps all blocks"
+      assert.strictEqual((yield* Effect.flip(headers.one(49))).message, gone)
       assert.lengthOf(yield* headers.list({ from: 50, count: 500, room: Infinity }), 50)
       assert.strictEqual((yield* Effect.flip(headers.one(TIP + 1))).message, "height 100 out of range")
     }))

@@ -89,7 +89,9 @@ export const makeBlocks = (chain: Pick<typeof Chain.Service, "block" | "tree">):
       return hash === undefined
         ? outOfRange(height)
         : Effect.mapError(chain.block(hash), (failure) =>
-          failure._tag === "BlockUnavailable" ? notStored(height) : badRequest(`db error: ${failure.message}`))
+          failure._tag === "BlockUnavailable"
+            ? notStored(height, failure.pruned)
+            : badRequest(`db error: ${failure.message}`))
     })
 
   const knownPlace = ({ height, txid }: TransactionAt): PlacedInBlock | undefined => {

@@ -47,8 +47,15 @@ const AROUND = 200
 
 export const outOfRange = (height: number): ElectrumError => badRequest(`height ${withCommas(height)} out of range`)
 
-export const notStored = (height: number): ElectrumError =>
-  badRequest(`the block at height ${withCommas(height)} is not stored on this server; ask another one`)
+/** `isPruned`: as on a node with `-prune`, which does not get the block back. */
+export const notStored = (height: number, isPruned: boolean): ElectrumError =>
+  badRequest(
+    `the block at height ${withCommas(height)} ${
+      isPruned
+        ? "was pruned on this server; ask one that keeps all blocks"
+        : "is not stored on this server; ask another one"
+    }`
+  )
 
 export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "tree">): HeaderSource => {
   const { fullHeaders, tree } = chain
@@ -78,7 +85,8 @@ export const makeHeaders = (chain: Pick<typeof Chain.Service, "fullHeaders" | "t
           if (bytes > room) return found
           found.push(encoded)
         }
-        if (read.length < piece.length) return yield* notStored(from + at + read.length)
+        const missing = piece[read.length]
+        if (missing !== undefined) return yield* notStored(from + at + read.length, tree.isPruned(missing))
         if (at + PIECE < ids.length) yield* turnOfEventLoop
       }
       return found

@@ -126,7 +126,7 @@ describe("payments", () => {
       assert.strictEqual((yield* desk.ask({ path: `receive?address=${"x".repeat(30)}` })).status, 200)
     }))
 
-  it.live("addresses that the recovery words do not find are not given out without a word", () =>
+  it.live("addresses that the seed phrase does not recover are not issued without a warning", () =>
     Effect.gen(function*() {
       let left: number | undefined = 101
       const desk = TestDesk.make({
@@ -134,12 +134,12 @@ describe("payments", () => {
         getnewaddress: () =>
           new Refused(
             -12,
-            "the last 1000 bech32 addresses were not paid, and the recovery words would not find a payment to another one.",
+            "the last 1000 bech32 addresses were not paid, and the seed phrase would not recover a payment to another one.",
             "beyond-words"
           )
       })
       yield* desk.login
-      const said = "can still be given out"
+      const said = "can still be issued"
       assert.notInclude((yield* desk.ask({ path: "receive" })).body, said)
       left = 100
       assert.include((yield* desk.ask({ path: "receive" })).body, `100 addresses of a type ${said}`)

@@ -182,7 +182,7 @@ describe("Wallet", () => {
           yield* Effect.replicateEffect(give, 4)
           const refusal = yield* Effect.flip(give)
           assert.deepInclude(refusal, { code: "beyond-words" })
-          assert.match(refusal.message, /Wait until svcd has looked through the chain/)
+          assert.match(refusal.message, /Wait until svcd has scanned the chain/)
           assert.isUndefined(yield* keys.words)
           // Change that serves twice is better than a coin that the words do not find.
           yield* Effect.replicateEffect(keys.newChangeAddress("bech32"), 6)

@@ -183,7 +183,7 @@ describe("svcd-wallet", () => {
         done(yield* call("recover", "--mnemonic", PHRASE))
         const beyond = withoutChecksum(readFileSync(file, "utf8")).replaceAll(/"receive": 0/g, "\"receive\": 1000")
         writeFileSync(file, beyond)
-        refused(yield* call("address"), 1, /the last 1000 legacy addresses were not paid.* Use one that was given out/)
+        refused(yield* call("address"), 1, /the last 1000 legacy addresses were not paid.* Reuse an issued one/)
         assert.include(readFileSync(file, "utf8"), "\"receive\": 1000", "nothing is taken")
         // The index of the node knows of a payment to an early address.
         const chainstate = join(dataDir, "chainstate")

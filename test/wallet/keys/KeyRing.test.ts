@@ -225,7 +225,7 @@ describe("a key ring with imports", () => {
       const failure = Either.getOrThrow(Either.flip(ring.next("bech32", { change: false })))
       assert.match(failure.message, /^the last 1000 bech32 addresses were not paid/)
       const unsure = Either.getOrThrow(Either.flip(ring.next("bech32", { change: false, knows: false })))
-      assert.match(unsure.message, /looked through so far.* Wait until svcd has looked through the chain/)
+      assert.match(unsure.message, /scanned so far.* Wait until svcd has scanned the chain/)
       ring.forgetBlocks()
       ring.markUsed(first, true)
       assert.deepStrictEqual(ring.words(), { left: 0, beyond: 1, lost: 0 })

@@ -107,7 +107,7 @@ export const GETNEWADDRESS = walletContract({
   examples: [[], ["", "bech32"]],
   errors: [
     ...ADDRESS_ERRORS,
-    "-12 the last 1000 <type> addresses were not paid, and the recovery words would not find a payment to another one",
+    "-12 the last 1000 <type> addresses were not paid, and the seed phrase would not recover a payment to another one",
     "-11 Invalid label name",
     TOO_LONG_LABEL
   ]

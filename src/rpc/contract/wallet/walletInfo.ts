@@ -106,8 +106,8 @@ export const GETWALLETINFO = walletContract({
       ),
       addresses_left: Schema.optional(
         Result.integer(
-          "Addresses that can be issued before one of them is paid, for the type with the fewest: the recovery " +
-            "words do not find more. Missing for a wallet without a seed, and until it has seen all blocks"
+          "Addresses that can be issued before one of them is paid, for the type with the fewest: the seed " +
+            "phrase does not recover more. Missing for a wallet without a seed, and until it has seen all blocks"
         )
       ),
       addresses_beyond: Schema.optional(

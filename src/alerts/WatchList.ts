@@ -59,7 +59,7 @@ const keyed = (names: ReadonlyArray<Bytes>): ReadonlyMap<NameKey, Bytes> =>
   new Map(names.map((name) => [nameKey(name), name]))
 
 const REMEDY =
-  "the names that name_watch added are not watched any more; add them again (the file has them as hexadecimal digits)"
+  "the names that name_watch added are no longer watched; add them again (the file has them as hexadecimal digits)"
 
 const make = (
   { configured, filename }: WatchListOptions

@@ -48,7 +48,7 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   readonly tipState: Effect.Effect<TipState>
 }>() {}
 
-/** The most missing blocks with which a call may make followers catch up. Each time costs a flush. */
+/** Maximum missing blocks with which a call may make followers catch up. Each time costs a flush. */
 const NEAR_TIP = 144
 
 export const make = ({ imports, state, writer }: ChainParts): Context.Tag.Service<ChainCoins> => {

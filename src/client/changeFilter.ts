@@ -35,7 +35,7 @@ const invalid = (field: Field, reason: string) => Either.left(new InvalidRequest
 const textsOf = (field: Field, given: string | ReadonlyArray<string> | undefined): Read<ReadonlyArray<string>> => {
   const texts = given === undefined ? [] : typeof given === "string" ? [given] : given
   if (!Array.isArray(texts)) return invalid(field, "has to be a text or an array of texts")
-  return texts.length > MAX_VALUES ? invalid(field, `can have ${MAX_VALUES} values at most`) : Either.right(texts)
+  return texts.length > MAX_VALUES ? invalid(field, `can have at most ${MAX_VALUES} values`) : Either.right(texts)
 }
 
 const cursorOf = (from: string | undefined): Read<string | undefined> =>

@@ -30,7 +30,7 @@ const mailProblem = ({ mail, mailFrom, mailPlain, mailServer }: AlertOptions): s
   }
   if (mailServer === undefined) return "-alertmail: needs -alertmailserver, the server that takes the mail"
   return new Set(mail).size > MAX_ALERT_ADDRESSES
-    ? `-alertmail: there can be ${MAX_ALERT_ADDRESSES} addresses at most`
+    ? `-alertmail: at most ${MAX_ALERT_ADDRESSES} addresses are allowed`
     : undefined
 }
 
@@ -45,7 +45,7 @@ export const alertProblems = (
 ): ReadonlyArray<string> => {
   const mail = mailProblem(alerts)
   const problems = mail === undefined ? [] : [mail]
-  if (watch.length > MAX_WATCHED) problems.push(`-watch: there can be ${MAX_WATCHED} names at most`)
+  if (watch.length > MAX_WATCHED) problems.push(`-watch: at most ${MAX_WATCHED} names are allowed`)
   for (const text of watch) {
     const name = decodeText(text, nameEncoding)
     if (name === undefined) problems.push(`-watch: ${quoted(text)} is not ${nameEncoding}, the nameencoding`)

@@ -12,7 +12,7 @@ import { type Reject, reject, rejectAs } from "./Reject.ts"
 import { legacySigops } from "./sigops.ts"
 import { checkTransaction, isFinal } from "./transaction.ts"
 
-/** The most ids and names that a block may touch (consensus): once the number of locks of a Berkeley DB. */
+/** Maximum ids and names that a block may touch (consensus): once the number of locks of a Berkeley DB. */
 export const MAX_LOCKS = 4500
 
 /**

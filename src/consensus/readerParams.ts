@@ -36,7 +36,7 @@ export interface ReaderParams {
 /** Seconds that the first block of a difficulty period may precede its parent (BIP 94). */
 export const MAX_TIMEWARP = 600
 
-/** The most seconds by which a block's time may be ahead of the clock (consensus). */
+/** Maximum seconds by which a block's time may be ahead of the clock (consensus). */
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
 export const TARGET_SPACING = 600

@@ -70,7 +70,7 @@ export const plannedOrDrafted = (visit: DeskVisit, plan: Plan, draft: Draft): Ef
 const psbtFile = ({ psbt, title }: { readonly title: string; readonly psbt: string }): PageAnswer =>
   attachment({ name: `${title}.psbt`, text: `${psbt}\n` })
 
-const NO_PSBT = new NotMeant({ text: "There is no such PSBT any more. Make it again." })
+const NO_PSBT = new NotMeant({ text: "This PSBT no longer exists. Make it again." })
 
 const waitingRenewals = ({ calls }: DeskVisit) =>
   Effect.map(

@@ -5,8 +5,8 @@ import { nextTurn } from "../base/turns.ts"
 const TURN_MS = 8
 
 /**
- * Milliseconds that one piece of work counts at most: what takes longer was mostly waiting for the processor. The few
- * values that take 5 ms in truth can make a turn as long as 20 ms.
+ * Maximum milliseconds counted for one piece of work. A longer one mostly waited for the processor. The few values that
+ * really take 5 ms can make a turn as long as 20 ms.
  */
 const MOST_MS = 2
 

@@ -21,7 +21,7 @@ export interface Outlook {
 export const HEADER_WEIGHT = 1_100
 export const BLOCK_WEIGHT = 3_600
 
-/** The most samples. Beyond it, every second one is dropped. */
+/** Maximum samples. Beyond it, every second one is dropped. */
 const MOST_SAMPLES = 128
 
 /** The shortest time between samples in milliseconds, doubled each time samples are dropped. */

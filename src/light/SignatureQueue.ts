@@ -9,10 +9,10 @@ import type { LinkPool } from "./LinkPool.ts"
 import { checkOf, type LinkRules, verifyLink } from "./signatures.ts"
 import type { LinkRow, WindowFile } from "./WindowFile.ts"
 
-/** The most signatures that a caller waits for: about five milliseconds of work. */
+/** Maximum signatures that a caller waits for: about five milliseconds of work. */
 const LINKS_A_TURN = 64
 
-/** The most requested names with more signatures than that. */
+/** Maximum requested names with more signatures than that. */
 const MOST_ASKED = 1_000
 
 /** Signatures checked in one transaction. */

@@ -18,7 +18,7 @@ import type { WindowFile } from "./WindowFile.ts"
 import { rowsByName } from "./windowPages.ts"
 import type { WindowHead, WindowProofRow } from "./windowProofs.ts"
 
-/** The most cached names, within `CACHED_RECORD_BYTES`. */
+/** Maximum cached names, within `CACHED_RECORD_BYTES`. */
 const CACHED_NAMES = 20_000
 
 /** Operations or names read at a time. */

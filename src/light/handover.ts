@@ -7,7 +7,7 @@ import { type Bytes, compare, equal } from "../protocol/bytes.ts"
 
 /** Compares the names of a window with the whole chain's before the chain takes over. */
 
-/** The most names to recheck one by one. Further ones count as different. */
+/** Maximum names to recheck one by one. Further ones count as different. */
 const MOST_NAMES = 1_000
 
 /** Streams of the latest name records in byte order. Either may lack expired ones. */

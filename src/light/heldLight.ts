@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { LightNode, LightPart } from "./LightPart.ts"
 
-/** The most concurrent calls to the light part. */
+/** Maximum concurrent calls to the light part. */
 const HOLDERS = 10_000
 
 export interface HeldLight extends Pick<typeof LightPart.Service, "current" | "hold"> {

@@ -42,8 +42,8 @@ export const dnsAnswerDuration = dns.histogram(
 )
 
 /**
- * Too short for a header, an answer in place of a question, a port that no resolver has, above `-dnsrate`, above the
- * places for work or connections, not to be sent, or refused by the responder.
+ * Too short for a header, an answer instead of a question, a port that no resolver uses, above `-dnsrate`, above the
+ * limits for work or connections, impossible to send, or refused by the responder.
  */
 export const DNS_DROPS = ["short", "answer", "port", "rate", "busy", "connections", "unsent", "other"] as const
 

@@ -140,7 +140,7 @@ const CACHE_WEIGHT: CacheWeight<Exit.Exit<NameEntry>> = {
   sizeOf: (found) => Exit.isSuccess(found) ? recordBytes(found.value) : 0
 }
 
-/** The most concurrent searches. Others wait. */
+/** Maximum concurrent searches. Others wait. */
 const SEARCHES = 2
 
 /** Largest name in bytes. A coinbase may write any name that fits into a block outside witnesses. */

@@ -53,7 +53,7 @@ export class ScriptReads {
     return undefined
   }
 
-  /** The operations on a name from a height on, oldest first, `limit` at most. */
+  /** The operations on a name from a height on, oldest first, at most `limit`. */
   operations(
     { id }: Pick<NameOfScript, "id">,
     { from, limit }: { readonly from: Height; readonly limit: number }

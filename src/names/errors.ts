@@ -82,7 +82,7 @@ export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("Cursor
     const { cursor, height, oldest, why } = this
     const last = height === undefined ? "" : ` (${height})`
     const remedy = why === "future"
-      ? "ask again later if blocks are still missing here; a cursor of another network is of no use"
+      ? "retry later if this node still lacks blocks; a cursor from another network never works"
       : `read everything again from cursor ${oldest}`
     return `no events from cursor ${JSON.stringify(cursor.slice(0, 64))}: ${REASONS[why]}${
       why === "future" ? last : ""
@@ -92,10 +92,10 @@ export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("Cursor
 
 const REASONS = {
   damaged: "it is not a cursor of svcd",
-  unknown: "its block is not known here, so it is of another network or another chain",
-  future: "its block is above the last one that is known here",
-  early: "events before its block are not known here",
-  pruned: "its block left the best chain, and is not stored any more"
+  unknown: "its block is unknown, so it is from another network or another chain",
+  future: "its block is above the node's last known block",
+  early: "this node has no events from before its block",
+  pruned: "its block left the best chain, and is no longer stored"
 }
 
 /** Why a name that is known cannot be proven, with the remedy. */

@@ -51,7 +51,7 @@ export const paged = <A, S>(
 export interface ListOptions {
   /** The first name in list order, which need not exist. By default the list starts at its beginning. */
   readonly start?: Bytes | undefined
-  /** The most names; by default all. */
+  /** Maximum names; by default all. */
   readonly count?: number | undefined
 }
 

@@ -99,7 +99,7 @@ const meet = (
     }
     const stop = (reason: string) =>
       new ExportRefused({
-        reason: `the daemon cannot go on behind block ${height}: ${reason}. ` +
+        reason: `the daemon cannot continue after block ${height}: ${reason}. ` +
           "Drop the schema to export everything again, or follow another daemon"
       })
     const place = yield* lastShared(store, source, height)

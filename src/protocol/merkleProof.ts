@@ -21,7 +21,7 @@ export interface PartialTree {
   readonly flags: Bytes
 }
 
-/** The most transactions in a block: its weight by the smallest transaction's (consensus). */
+/** Maximum transactions in a block: its weight by the smallest transaction's (consensus). */
 const MAX_TRANSACTIONS = Math.floor(4_000_000 / (4 * 60))
 
 /** Nodes per row of a tree; row 0 has the transactions. */

@@ -18,7 +18,7 @@ export type ScriptTemplate =
 
 export type ScriptType = ScriptTemplate["type"]
 
-/** The most keys in a multisig template (consensus: the limit of OP_CHECKMULTISIG). */
+/** Maximum keys in a multisig template (consensus: the limit of OP_CHECKMULTISIG). */
 const MAX_MULTISIG_KEYS = 20
 
 const NONSTANDARD: ScriptTemplate = { type: "nonstandard" }

@@ -29,7 +29,7 @@ const OTHER_ITEMS: ReadonlySet<string> = new Set([
 const DEPRECATED: Readonly<Record<string, string>> = {
   fingerprint: "is no longer read: use tls",
   service: "is no longer read: use srv below map",
-  email: "is no longer read by programs for domains",
+  email: "is no longer read by domain programs",
   delegate: "is an old item that few programs read: use import"
 }
 

@@ -74,7 +74,7 @@ export class Findings {
     return undefined
   }
 
-  /** A text alone is a list of one. */
+  /** A single text counts as a list of one. */
   texts(part: Located, wanted: string): ReadonlyArray<LocatedText> {
     if (part.kind === "text") return [part]
     if (part.kind !== "array") {

@@ -30,7 +30,7 @@ export const addressItem = (line: string): "ip" | "ip6" | undefined =>
 export const writeHost = (line: string): LineWritten => {
   const host = line.toLowerCase()
   if (isIpv4Text(host) || canonicalIpv6(host) !== undefined) {
-    return wrong("is an address, and has to be the name of a host")
+    return wrong("is an address, but must be a host name")
   }
   if (host === "@") return { json: "\"@\"" }
   if (!isDnsName(host.endsWith(".@") ? host.slice(0, -2) : host)) {

@@ -7,7 +7,7 @@ import { nostrKeys } from "./nostr.ts"
 
 /** Checks the value of an `id/` name, and describes how svcd-mail reads it (docs/mail.md). */
 
-/** Fields that programs for identities read as one text. */
+/** Fields that identity programs read as one text. */
 const TEXT_FIELDS = [
   "name",
   "country",

@@ -3,7 +3,7 @@ import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { classify, encodeText, namespaceOf, printable } from "../protocol/nameText.ts"
 
-/** Why a name is of no use, or of less than its owner may expect. */
+/** Why a name is useless, or less useful than its owner may expect. */
 export interface NameFault {
   readonly code: "too-long" | "name-form" | "namespace"
   readonly severity: "error" | "warning"

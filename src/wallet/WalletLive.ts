@@ -88,7 +88,7 @@ const EVENT_BACKLOG = 1_024
 /** Maintenance also runs without new blocks, to see when a rebroadcast is due. */
 const LOOK_INTERVAL = "1 minute"
 
-/** How long a caller waits at most for the wallet's own work. */
+/** Maximum time a caller waits for the wallet's own work. */
 const SETTLE_LIMIT = "5 seconds"
 
 const LOADED_INTERVAL = "200 millis"

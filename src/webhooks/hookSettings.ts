@@ -69,7 +69,7 @@ export const readConfigured = (
       if (first < i) {
         yield* Either.left(wrong(`url: is that of webhook ${first + 1}; join their filters in one table`))
       }
-      if (i >= MAX_HOOKS) yield* Either.left(wrong(`there can be ${MAX_HOOKS} webhooks at most`))
+      if (i >= MAX_HOOKS) yield* Either.left(wrong(`at most ${MAX_HOOKS} webhooks are allowed`))
       const events = yield* Either.mapLeft(readFilter(hook.filter, writing), wrong)
       const { from } = hook
       const begin = from === undefined ? undefined : readCursorText(from)

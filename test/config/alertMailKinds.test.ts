@@ -58,7 +58,7 @@ describe("-alertmail", () => {
     { argv: [TO, `-alertmailserver=smtp://me:${PASSWORD}@x:99999`], says: "is not a URL" },
     {
       argv: [...Array.from({ length: 11 }, (_, i) => `-alertmail=a${i}@b.example`), `-alertmailserver=${SERVER}`],
-      says: "there can be 10 addresses at most"
+      says: "at most 10 addresses are allowed"
     }
   ])("is refused with $says, without the password", ({ argv, says }) => {
     assert.include(refusal(...argv), says)

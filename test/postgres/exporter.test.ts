@@ -326,7 +326,7 @@ describe.skipIf(!hasServer)("svcd-export", () => {
           )
           assert.strictEqual(
             many.message,
-            `the daemon cannot go on behind block ${tip}: it does not know the last ${
+            `the daemon cannot continue after block ${tip}: it does not know the last ${
               tip - 20
             } blocks, and no more than ` +
               `${tip - 21} are undone. Drop the schema to export everything again, or follow another daemon`

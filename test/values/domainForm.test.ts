@@ -132,7 +132,7 @@ describe("writeDomainForm", () => {
   it.each<readonly [lines: FormLines<DomainField>, message: string]>([
     [{ address: ["192.0.2.1", "192.0.2.999"] }, "address 2: is not an address"],
     [{ alias: ["a.example", "b.example"] }, "alias 2: is one too many"],
-    [{ ns: ["192.0.2.1"] }, "ns 1: is an address, and has to be the name of a host"],
+    [{ ns: ["192.0.2.1"] }, "ns 1: is an address, but must be a host name"],
     [{ ns: ["<b>"] }, "ns 1: \"<b>\" is not the name of a host"],
     [{ ds: ["12345 8 2"] }, "ds 1: has to be four parts"],
     [{ ds: ["99999 8 2 ab"] }, "ds 1: has to be four parts"],

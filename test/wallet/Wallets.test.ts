@@ -216,7 +216,7 @@ describe("Wallets", () => {
           const text = readFileSync(file, "utf8")
           assert.include(text, "kept")
           const failure = yield* Effect.flip(old.keys.newAddress({ type: "legacy", label: "" }))
-          assert.deepInclude(failure, { _tag: "StorageUnavailable", reason: "the wallet is not loaded any more" })
+          assert.deepInclude(failure, { _tag: "StorageUnavailable", reason: "the wallet is no longer loaded" })
           assert.strictEqual((yield* slow)._tag, "Left")
           assert.strictEqual(readFileSync(file, "utf8"), text)
         }))

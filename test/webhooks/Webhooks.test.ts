@@ -258,7 +258,7 @@ describe("Webhooks", () => {
         const { id } = yield* hooks.add(hookTo(receiver.url, { from: foreign }))
         yield* stateIs(hooks, id, "cursor")
         const view = yield* viewOf(hooks, id)
-        assert.include(view.lastError, "its block is not known here")
+        assert.include(view.lastError, "its block is unknown")
         assert.include(view.remedy, "'{\"from\":\"0\"}'")
         yield* world.grow("a", 1, [[named("d/a")], [named("d/b")]])
         yield* settled("nothing is sent", () => receiver.received.length)

@@ -41,14 +41,14 @@ export interface ImportContext {
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
 
-/** The most records that wait for their parent: 64 MB. */
+/** Maximum records that wait for their parent: 64 MB. */
 const MAX_ORPHANS = 2_000_000
 
 const MAX_SPARES = 100_000
 
 const READ_REMEDY = "Copy the file again, or start without it"
 
-/** The most messages about the records of one file. Further problems are only counted. */
+/** Maximum messages about the records of one file. Further problems are only counted. */
 const MAX_COMPLAINTS = 10
 
 const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.dat$/.exec(source?.path ?? "")?.[1] ?? 0)

@@ -24,7 +24,7 @@ export interface HeightsWanted {
   readonly hash: Bytes
   /** Only blocks above this height. */
   readonly above?: Height
-  /** The most heights. If there are more, these are any of them. */
+  /** Maximum heights. If there are more, these are any of them. */
   readonly limit: number
 }
 

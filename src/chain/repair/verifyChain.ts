@@ -31,7 +31,7 @@ export const CheckLevel = {
 /** The default check at the start, as in the reference node. */
 export const DEFAULT_CHECK = { level: CheckLevel.COINS, blocks: 6 } as const
 
-/** The most coins and claims in memory. Deeper blocks are checked without them. */
+/** Maximum coins and claims in memory. Deeper blocks are checked without them. */
 const MOST_COINS = 100_000
 
 export interface VerifyOptions {

@@ -2,7 +2,7 @@ import type { HeaderId } from "../../protocol/keys.ts"
 import type { ChainEvent } from "../ChainEvent.ts"
 import type { Connected } from "../state/Connector.ts"
 
-/** The most blocks and bytes by which followers lag during an import, as larger writes are faster. */
+/** Maximum blocks and bytes by which followers lag during an import, as larger writes are faster. */
 const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
 
 /** Connected blocks and events of which followers and listeners have not been notified. */

@@ -48,7 +48,7 @@ export interface FromWorker {
   readonly failure: ScriptFailure | undefined
 }
 
-/** The most bytes of a length or count. */
+/** Maximum bytes of a length or count. */
 const COUNT_SIZE = 9
 
 const packedSize = ({ coins, transaction }: ScriptCheck): number =>

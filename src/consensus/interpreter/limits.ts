@@ -1,10 +1,10 @@
-/** The most instructions above OP_16 in a script, including the keys of its multisigs (consensus; not in tapscript). */
+/** Maximum instructions above OP_16 in a script, including the keys of its multisigs (consensus; not in tapscript). */
 export const MAX_OPS_PER_SCRIPT = 201
 
-/** The most keys of one OP_CHECKMULTISIG (consensus). */
+/** Maximum keys of one OP_CHECKMULTISIG (consensus). */
 export const MAX_PUBKEYS_PER_MULTISIG = 20
 
-/** The most elements on both stacks together (consensus). */
+/** Maximum elements on both stacks together (consensus). */
 export const MAX_STACK_SIZE = 1000
 
 /** Cost of a signature in tapscript. The budget is the size of the witness plus one such cost (BIP 342). */

@@ -60,7 +60,7 @@ const afterDamage = (filename: string): Effect.Effect<StoredSerials> =>
   Effect.gen(function*() {
     const least = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     yield* Effect.logWarning(
-      "the file of the zone's serials is damaged: they go on from the time in seconds, and secondaries transfer the whole zone once",
+      "the file of the zone's serials is damaged: they continue from the time in seconds, and secondaries transfer the whole zone once",
       { file: filename, least }
     )
     return { rows: [], least }

@@ -12,7 +12,7 @@ import { LivingValues, setsOfDomain } from "./zoneState.ts"
 
 interface Touched extends Span {
   readonly params: ConsensusParams
-  /** The most names. */
+  /** Maximum names. */
   readonly most: number
 }
 

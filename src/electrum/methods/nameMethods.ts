@@ -18,7 +18,7 @@ import { takes } from "./method.ts"
 export const tooLargeAnswer = (): ElectrumError =>
   refusedRequest(`response too large (over ${withCommas(ANSWER_BYTES)} bytes`)
 
-/** Bytes of an operation in an answer besides its transaction: 20 hashes at most, and its names of members. */
+/** Bytes of an operation in an answer besides its transaction: at most 20 hashes, and the names of its members. */
 const AROUND = 2_000
 
 /**

@@ -56,7 +56,7 @@ export class LineFrames {
       const end = this.#pieces[this.#searched]?.indexOf(NEWLINE, from) ?? -1
       if (end !== -1) return this.#take(end)
     }
-    // What is left of a line that is too long is of no use.
+    // The rest of an overlong line is useless.
     if (this.#isTooLong) this.#clear()
     return undefined
   }

@@ -33,7 +33,7 @@ export const rejections = {
   loop: () => new Rejection(554, "5.4.6 The message has been here before: it goes round in circles"),
   bareLineEnd: () => new Rejection(550, "5.6.0 Lines have to end in CR LF: the message has one that does not"),
   hasNul: () => new Rejection(550, "5.6.0 The message has a NUL byte, which no server may send"),
-  unknownParameter: () => new Rejection(555, "5.5.4 A parameter of the command is not known here"),
+  unknownParameter: () => new Rejection(555, "5.5.4 Unknown command parameter"),
   badHeader: () => new Rejection(550, "5.6.0 The message begins in the middle of a header field")
 } as const
 

@@ -27,7 +27,7 @@ export class LiveEvents extends Context.Tag("svcd/LiveEvents")<LiveEvents, {
 /** Events that a reader may lag behind. One has a name, a value and two scripts: some hundred bytes. */
 const KEPT_EVENTS = 1_000
 
-/** The most mempool transactions examined while the tip is fixed, and operations found. */
+/** Maximum mempool transactions examined while the tip is fixed, and operations found. */
 const LOOKED_AT_ONCE = 500
 const FOUND_AT_ONCE = 100
 

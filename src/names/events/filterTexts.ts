@@ -23,7 +23,7 @@ export interface FilterWriting {
   readonly nameEncoding: NameEncoding
 }
 
-/** The most values of one part of a filter. */
+/** Maximum values of one part of a filter. */
 const MAX_VALUES = 100
 
 type Read<A> = Either.Either<A, string>
@@ -34,7 +34,7 @@ const listOf = <A>(
   read: (text: string) => Read<A>
 ): Read<ReadonlyArray<A> | undefined> => {
   if (given.length === 0) return Either.right(undefined)
-  if (given.length > MAX_VALUES) return Either.left(`${part}: there can be ${MAX_VALUES} at most`)
+  if (given.length > MAX_VALUES) return Either.left(`${part}: at most ${MAX_VALUES} are allowed`)
   return Either.all(given.map((text) => Either.mapLeft(read(text), (reason) => `${part}: ${reason}`)))
 }
 

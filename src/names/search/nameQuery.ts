@@ -32,7 +32,7 @@ export interface NameQuery {
   readonly newestFirst?: boolean | undefined
 }
 
-/** The most characters of a text or value to search for. */
+/** Maximum characters of a text or value to search for. */
 export const LONGEST_QUERY = 500
 
 /** Why a query cannot be answered, if so. */

@@ -87,7 +87,7 @@ const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
-/** The most milliseconds per handshake message and step. The rest is not the peer's fault. */
+/** Maximum milliseconds per handshake message and step. The rest is not the peer's fault. */
 const LITTLE_STEP = 1
 
 /** Messages that become many objects. From `LARGE` bytes on, they are decoded one at a time. */

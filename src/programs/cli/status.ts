@@ -190,7 +190,7 @@ const nameAlerts = ({ alerts, cli, wallets }: StatusAnswers): ReadonlyArray<stri
   ]
 }
 
-/** Whether the wallet can currently sign renewals at most. */
+/** Whether the wallet can sign only renewals now, or nothing. */
 const isLocked = ({ now, wallet }: Pick<StatusAnswers, "now" | "wallet">): boolean =>
   (numberAt(wallet, "unlocked_until") ?? Number.POSITIVE_INFINITY) <= now || at(wallet, "renewals_only") === true
 

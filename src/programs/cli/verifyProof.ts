@@ -62,7 +62,7 @@ const remedyOf = (
   if (failed.endsWith(" confirmations")) {
     const headers = confirmations - 1
     return headers > MOST_FOLLOWING
-      ? `A proof shows ${MOST_FOLLOWING + 1} at most.`
+      ? `A proof shows at most ${MOST_FOLLOWING + 1}.`
       : `To make one with more blocks: "${NAME} proof NAME -headers ${headers}".`
   }
   if (/older than|expired/.test(failed)) return `To make a proof of today: "${NAME} proof NAME".`

@@ -31,7 +31,7 @@ const HASHES: ReadonlyMap<number, { readonly name: HashFunction; readonly size: 
 
 const MAX_MULTISIG_KEYS = 20
 
-/** The most keys in a `multi_a` (BIP 387). */
+/** Maximum keys in a `multi_a` (BIP 387). */
 const MAX_TAPSCRIPT_KEYS = 999
 
 const KEY_HASH_SIZE = 20

@@ -42,10 +42,10 @@ const MAX_WITNESS_SCRIPT = 3600
 /** Longest leaf that fits into a standard transaction with its largest witness (policy). */
 const MAX_LEAF_SCRIPT = 329_482
 
-/** The most opcodes of a witness script, including keys of multisig checks (consensus). */
+/** Maximum opcodes of a witness script, including keys of multisig checks (consensus). */
 const MAX_OPCODES = 201
 
-/** The most stack elements: of a witness without its script (policy), and of a tapscript (consensus). */
+/** Maximum stack elements: of a witness without its script (policy), and of a tapscript (consensus). */
 const MAX_ELEMENTS: Readonly<Record<MiniscriptContext, number>> = { P2WSH: 100, tapscript: 1000 }
 
 /** Sequence numbers with this bit count time (BIP 68). */

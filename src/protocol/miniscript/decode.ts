@@ -10,10 +10,10 @@ import { has, type } from "./types.ts"
 /** Longer witness scripts are not relayed (policy), so they do not count as miniscript. */
 const MAX_SCRIPT_SIZE = 3600
 
-/** The most opcodes of a script, including keys of multisig checks (consensus). */
+/** Maximum opcodes of a script, including keys of multisig checks (consensus). */
 const MAX_OPCODES = 201
 
-/** The most stack elements in a witness without its script (policy). */
+/** Maximum stack elements in a witness without its script (policy). */
 const MAX_WITNESS_ELEMENTS = 100
 
 const TOP = type("B")

@@ -102,7 +102,7 @@ const checkSchnorrSize = (signature: Bytes, path: "key" | "script"): Bytes => {
 
 export const KEY_SIGNATURE: ValueCodec<Bytes> = { read: (value) => checkSchnorrSize(value, "key"), write: same }
 
-/** The most branches between a leaf and the root (BIP 341). */
+/** Maximum branches between a leaf and the root (BIP 341). */
 const MAX_DEPTH = 128
 
 /** Whether depths, listed depth first, are exactly the leaf depths of one binary tree. */

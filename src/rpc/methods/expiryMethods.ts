@@ -130,7 +130,7 @@ const name_watch = Effect.gen(function*() {
       if (command !== "list") {
         if (texts.length === 0) return yield* RpcError.invalidParameter("add and remove need names")
         if (texts.length > MOST_NAMES) {
-          return yield* RpcError.invalidParameter(`there can be ${MOST_NAMES} names at most in one call`)
+          return yield* RpcError.invalidParameter(`at most ${MOST_NAMES} names are allowed in one call`)
         }
         const { nameEncoding } = contextFor(network, node, { ...given, valueEncoding: undefined })
         const wanted = yield* Effect.forEach(texts, (text) => decodeGiven(text, nameEncoding))

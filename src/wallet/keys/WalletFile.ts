@@ -57,7 +57,7 @@ const copyPath = async (
   return isFolder ? join(destination, name) : destination
 }
 
-const CLOSED = "the wallet is not loaded any more"
+const CLOSED = "the wallet is no longer loaded"
 
 interface Waiting {
   readonly change: (document: WalletDocument) => WalletDocument

@@ -43,7 +43,7 @@ const draftOwner = (
 
 /**
  * The salt is random, because only a private key has one of its own. It is in wallet.json before the caller has the
- * draft: without it, the signed commitment would be of no use.
+ * draft: without it, the signed commitment would be useless.
  */
 export const draftNew = (
   parts: NameParts,

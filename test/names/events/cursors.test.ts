@@ -25,7 +25,7 @@ describe("a cursor", () => {
         assert.strictEqual(yield* why(events, { ...tip, block: "0123456789abcdef" }), "unknown")
         assert.strictEqual(yield* why(events, { ...tip, height: blocks.length }), "future")
         const future = yield* Effect.flip(events.page({ ...tip, height: 9_999_999 }, { notices: false }))
-        assert.include(future.message, `above the last one that is known here (${blocks.length - 1}); ask again later`)
+        assert.include(future.message, `above the node's last known block (${blocks.length - 1}); retry later`)
       })))
 
   it.effect("of a block that left the chain and is not stored any more is refused", () =>

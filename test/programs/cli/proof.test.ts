@@ -70,7 +70,7 @@ describe("svcd-cli proof and verify-proof", () => {
       )
       assert.include(
         (yield* verify(["-", "-confirmations", "26"], JSON.stringify(PROOF))).stderr,
-        "\nA proof shows 25 at most."
+        "\nA proof shows at most 25."
       )
       assert.deepInclude(JSON.parse((yield* verify(["-json", "-"], stdin)).stdout), { valid: false })
       assert.include(

@@ -224,7 +224,7 @@ describe("WalletFile", () => {
         const text = readFileSync(path, "utf8")
         assert.deepInclude(yield* Effect.flip(file.update(labelled("three"))), {
           _tag: "StorageUnavailable",
-          reason: "the wallet is not loaded any more"
+          reason: "the wallet is no longer loaded"
         })
         assert.strictEqual(readFileSync(path, "utf8"), text)
         assert.deepStrictEqual(labels(file.document), ["one", "two"])

@@ -113,7 +113,7 @@ export const NAME_WATCH = namesContract({
   errors: [
     "-8 command must be one of list, add, remove",
     "-8 add and remove need names",
-    `-8 there can be ${MOST_NAMES} names at most in one call`,
+    `-8 at most ${MOST_NAMES} names are allowed in one call`,
     `-8 a name has from 1 to ${MAX_NAME_LENGTH} bytes`,
     "-8 10000 names can be watched; remove some first",
     "-8 the settings have this name: remove its watch= line from svcd.conf, or the flag -watch, and restart",

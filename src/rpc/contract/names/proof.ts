@@ -88,7 +88,7 @@ export const PROOF_OPTIONS = {
   ),
   chain: withDefault(
     boolean(
-      `Whether to prove all operations since the registration, as far as the node has their blocks, ${MOST_OPERATIONS} at most.`
+      `Whether to prove all operations since the registration, as far as the node has their blocks; at most ${MOST_OPERATIONS}.`
     ),
     false
   )

@@ -55,7 +55,7 @@ export const NAME_ACKNOWLEDGE = namesContract({
   results: [{ schema: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)) }],
   examples: [[], ["d/example"]],
   errors: [
-    `-8 there can be ${MOST_ALERTS} names at most in one call`,
+    `-8 at most ${MOST_ALERTS} names are allowed in one call`,
     "-8 the name is too long",
     "-1000 Name/value is invalid for encoding <encoding>"
   ]

@@ -66,7 +66,7 @@ export const makeAlertMethods = ({ chain, node, status, wallets }: AlertMethodPa
       Effect.gen(function*() {
         const context = contextOf(nameEncoding)
         if (texts !== undefined && texts.length > MOST_ALERTS) {
-          return yield* RpcError.invalidParameter(`there can be ${MOST_ALERTS} names at most in one call`)
+          return yield* RpcError.invalidParameter(`at most ${MOST_ALERTS} names are allowed in one call`)
         }
         const names = texts === undefined
           ? undefined

@@ -1,4 +1,4 @@
-import { type Bytes, displayHash, fromHex, reversed, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, concatAll, displayHash, fromHex, reversed, toHex } from "../../protocol/bytes.ts"
 import { sha256 } from "../../protocol/hash.ts"
 import { hashOfKey, type ScriptKey, scriptKey } from "../../protocol/keys.ts"
 
@@ -20,9 +20,14 @@ export const readScriptHash = (text: string): ScriptKey | undefined => {
   return bytes && scriptKey(reversed(bytes))
 }
 
+/** Digits of a hash. */
+const DIGITS = 64
+
 /** What the server tells of a history: a hash of it, `null` without one. */
-export const statusOf = (history: ReadonlyArray<HistoryEntry>): string | null =>
-  history.length === 0 ? null : toHex(sha256(Buffer.from(
-    history.map(({ height, txid }) => `${displayHash(txid)}:${height}:`).join(""),
-    "latin1"
-  )))
+export const statusOf = (history: ReadonlyArray<HistoryEntry>): string | null => {
+  if (history.length === 0) return null
+  // All hashes are reversed at once, and with them their order.
+  const shown = displayHash(concatAll(history.map(({ txid }) => txid).toReversed()))
+  const parts = history.map(({ height }, at) => `${shown.slice(DIGITS * at, DIGITS * (at + 1))}:${height}:`)
+  return toHex(sha256(Buffer.from(parts.join(""), "latin1")))
+}

@@ -6,7 +6,7 @@ import { type ScriptKey, scriptKey } from "../../protocol/keys.ts"
 import { nameIndexHash } from "../../protocol/nameOperation.ts"
 
 const KEPT_NAMES = 20_000
-const KEPT_BYTES = 16 * 1024 * 1024
+const KEPT_BYTES = 24 * 1024 * 1024
 
 /** An operation with the objects around it, and a key with its list. */
 const OPERATION_BYTES = 200

@@ -40,9 +40,9 @@ const changedNumber = (value: number, below: Below): number =>
   [value + 1, value - 1, 0, value ^ (1 << below(20))][below(4)] ?? 0
 
 /** A place in a JSON value: the members and items that lead there. */
-type Path = ReadonlyArray<string | number>
+export type Path = ReadonlyArray<string | number>
 
-const placesIn = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
+export const placesIn = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
   typeof value === "object" && value !== null
     ? [path, ...Object.entries(value).flatMap(([key, each]) => placesIn(each, [...path, key]))]
     : [path]
@@ -62,7 +62,7 @@ const changedValue = (value: unknown, below: Below, other: unknown): unknown => 
   return below(2) === 0 ? undefined : other
 }
 
-const replaced = (value: unknown, path: Path, change: (value: unknown) => unknown): unknown => {
+export const replaced = (value: unknown, path: Path, change: (value: unknown) => unknown): unknown => {
   const [first, ...rest] = path
   if (first === undefined) return change(value)
   if (Array.isArray(value)) {
@@ -75,7 +75,7 @@ const replaced = (value: unknown, path: Path, change: (value: unknown) => unknow
     : value
 }
 
-const valueAt = (value: unknown, path: Path): unknown =>
+export const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
     (at, key) =>
       typeof at === "object" && at !== null ? Object.entries(at).find(([k]) => k === String(key))?.[1] : undefined,
@@ -96,7 +96,8 @@ export const mutated = (
   return changed
 }
 
-const isWrong = (found: VerifiedName, real: VerifiedName): boolean =>
+/** Whether a result differs from what a proof really shows. */
+export const isWrong = (found: VerifiedName, real: VerifiedName): boolean =>
   found.nameHex !== real.nameHex || found.valueHex !== real.valueHex || found.owner !== real.owner ||
   found.txid !== real.txid ||
   // The result reports such a height as claimed by the server.

@@ -97,7 +97,7 @@ export const makeScriptHistories = ({ book, chain: { params }, names }: ScriptHi
     all: either(names.all, wholeOf),
     known: (key) => {
       const found = names.known?.(key)
-      // Another script's: none of a name is known to be empty.
+      // Without operations of a name, it may be the hash of another script.
       return found === undefined || found.confirmed.length === 0 ? undefined : found
     },
     several: (keys) => Effect.flatMap(names.several(keys), (named) => completed(keys, named)),

@@ -21,6 +21,7 @@ import { nodeOver, type NodeServices } from "../../src/node/layers/node.ts"
 import { NodeSettings, nodeSettings } from "../../src/node/layers/NodeSettings.ts"
 import { webhooksLayer } from "../../src/node/webhooks.ts"
 import { Lifecycle } from "../../src/rpc/Lifecycle.ts"
+import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { oneOf } from "./actors/drawing.ts"
@@ -78,12 +79,13 @@ interface Life {
   webhooks: typeof Webhooks.Service | undefined
 }
 
-/** Whether a node ended as documented for a fault of its disk: by a failure that names the file. */
+/** Whether a node ended as documented for a fault of its disk: by a failure that names the file, which is whole. */
 const isPlain = (exit: Exit.Exit<unknown, unknown>, directory: string): boolean =>
   Exit.isFailure(exit) && Chunk.isEmpty(Cause.defects(exit.cause)) &&
   Option.exists(
     Cause.failureOption(exit.cause),
-    (failure) => failure instanceof Error && failure.message.includes(directory)
+    (failure) =>
+      failure instanceof Error && !(failure instanceof StorageCorrupted) && failure.message.includes(directory)
   )
 
 type Start = Effect.Effect<void, EmbeddedOpenFailure | NodeGone>
@@ -317,12 +319,13 @@ export class SimNode implements WorldNode {
       if (!asked) this.state = "lost"
       const reason = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "ended without being told to"
       machine.note(this.name, reason)
-      if (machine.disk.isHarmed(this.name) && isPlain(exit, this.directory)) return
+      if (this.isUnwell && isPlain(exit, this.directory)) return
       machine.fail({ what: "node ended", reason: `${this.name}: ${reason}` })
     } else {
       this.note("has stopped")
-      if (left === 0 || machine.disk.isHarmed(this.name)) return
-      machine.fail({ what: "leak", reason: `${this.name} left ${left} files open when it stopped` })
+      const leaks = left.filter((database) => !machine.disk.isHit(this.name, database))
+      if (leaks.length === 0) return
+      machine.fail({ what: "leak", reason: `${this.name} stopped and left open ${leaks.join(", ")}` })
     }
   }
 

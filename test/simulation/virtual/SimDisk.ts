@@ -51,6 +51,8 @@ export class SimDisk implements Disk {
   private readonly armed = new Map<string, Set<ArmedFault>>()
   /** The last fault that a life met, by node. */
   private readonly struck = new Map<string, number>()
+  /** Databases with a transaction that failed since the node started, by node. */
+  private readonly hit = new Map<string, Set<string>>()
   private readonly unsynced = new Map<string, Unsynced>()
   /** The last synced state of a database's log, by node and path. */
   private readonly durable = new Map<string, LogState>()
@@ -82,6 +84,7 @@ export class SimDisk implements Disk {
   /** A node starts. */
   begun(node: string): void {
     this.struck.delete(node)
+    this.hit.delete(node)
   }
 
   /** A node has another, empty disk. */
@@ -90,15 +93,12 @@ export class SimDisk implements Disk {
     for (const key of this.durable.keys()) if (key.startsWith(`${node} `)) this.durable.delete(key)
   }
 
-  /**
-   * Whether a call failed by a fault since the node started: then it may end with an error, and a database may stay open
-   * until its process ends.
-   */
-  isHarmed(node: string): boolean {
-    return this.struck.has(node)
+  /** Whether a transaction of a database failed since the node started: it may stay open until the process ends. */
+  isHit(node: string, database: string): boolean {
+    return this.hit.get(node)?.has(database) ?? false
   }
 
-  /** Whether a fault may be ending the node: then nobody relies on what it has in memory. */
+  /** Whether a fault may be ending the node, with an error: then nobody relies on what it has in memory. */
   isStruck(node: string): boolean {
     const at = this.struck.get(node)
     return at !== undefined && this.options.now() - at < DYING
@@ -213,6 +213,7 @@ export class SimDisk implements Disk {
     for (const fault of armed) {
       if (!fault.isDue(database.name, isEnd)) continue
       this.armed.get(node)?.delete(fault)
+      this.hit.set(node, (this.hit.get(node) ?? new Set()).add(database.name))
       this.fail(node, fault.error(database))
     }
   }

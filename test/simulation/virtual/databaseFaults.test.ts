@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { streamOf } from "../seed.ts"
 import { ArmedFault, type DatabaseFault, watchWrites } from "./databaseFaults.ts"
+import { DYING, SimDisk } from "./SimDisk.ts"
 
 /** A database with one row, whose statements meet a fault once. */
 const withFault = (fault: DatabaseFault, seed: number, use: (database: SQLite.Database) => void): void => {
@@ -81,5 +82,34 @@ describe("a fault below a database", () => {
       assert.throws(() => copy.get(), /disk I\/O error/)
       copy.get()
     })
+  })
+})
+
+describe("a disk with a fault", () => {
+  it("excuses the end of its node for a while, and one open database until the next start", () => {
+    const root = mkdtempSync(join(tmpdir(), "svcd-world-"))
+    const directory = join(root, "anna-0")
+    mkdirSync(directory)
+    const [names, wallet] = [new SQLite(join(directory, "names.db")), new SQLite(join(directory, "wallet.db"))]
+    let now = 0
+    const disk = new SimDisk({
+      random: streamOf(0, "disk"),
+      after: (_node, _milliseconds, run) => run(),
+      running: () => "anna",
+      now: () => now
+    })
+    disk.arm("anna", ending(0))
+    disk.writing(wallet, { isEnd: true })
+    assert.isFalse(disk.isStruck("anna"))
+    assert.throws(() => disk.writing(names, { isEnd: true }), /full/)
+    assert.isTrue(disk.isStruck("anna"))
+    assert.deepStrictEqual([names, wallet].map(({ name }) => disk.isHit("anna", name)), [true, false])
+    now = DYING
+    assert.isFalse(disk.isStruck("anna"))
+    assert.isTrue(disk.isHit("anna", names.name))
+    disk.begun("anna")
+    assert.isFalse(disk.isHit("anna", names.name))
+    for (const database of [names, wallet]) database.close()
+    rmSync(root, { recursive: true })
   })
 })

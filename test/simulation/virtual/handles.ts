@@ -9,8 +9,8 @@ import { type LogState, logState } from "./writeAheadLog.ts"
 /** What the system would close when a process is killed: databases and descriptors, by the part that opened them. */
 
 export interface Handles {
-  /** Closes what a dead part has open, and returns how many databases those were. A descriptor may close a little late. */
-  readonly closeAll: (group: Group) => number
+  /** Closes what a dead part has open, and returns the paths of its databases. A descriptor may close a little late. */
+  readonly closeAll: (group: Group) => ReadonlyArray<string>
   /** Reports what the databases of a part have synced that are in full mode still. */
   readonly reportSynced: (group: Group) => void
   readonly remove: () => void
@@ -109,11 +109,11 @@ export const recordHandles = (
     closeAll: (group) => {
       const open = all.get(group)
       all.delete(group)
-      if (open === undefined) return 0
+      if (open === undefined) return []
       const databases = [...open.databases].filter((database) => database.open)
       for (const database of databases) database.close()
       for (const descriptor of open.descriptors) closeNow(descriptor)
-      return databases.length
+      return databases.map(({ name }) => name)
     },
     reportSynced: (group) => {
       for (const database of all.get(group)?.databases ?? []) if (database.open) modes.report(database)

@@ -30,8 +30,9 @@ const lastFault = (
 
 const readersFault = (world: World) =>
   Effect.gen(function*() {
-    for (const copy of toldIn(world).copies) {
-      yield* readRest(world, copy, REST)
+    const { copies } = toldIn(world)
+    yield* Effect.forEach(copies, (copy) => readRest(world, copy, REST), { concurrency: "unbounded" })
+    for (const copy of copies) {
       const fault = lastFault(world, world.node(copy.node), copy.replica)
       if (fault !== undefined) return fault
     }

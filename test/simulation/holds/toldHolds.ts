@@ -130,8 +130,9 @@ export const replicasHold: Property = {
   check: (world) => ({
     atEnd: () =>
       Effect.gen(function*() {
-        for (const replica of toldIn(world).replicas) {
-          yield* catchUp(world, replica, REST)
+        const { replicas } = toldIn(world)
+        yield* Effect.forEach(replicas, (replica) => catchUp(world, replica, REST), { concurrency: "unbounded" })
+        for (const replica of replicas) {
           const node = world.node(replica.node)
           const tip = settledTip(node)
           if (tip === undefined) return `${node.name} (${node.state}) has no tip to compare its copy with`

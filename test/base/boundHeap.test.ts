@@ -35,7 +35,8 @@ const bounds = bundled(`import { boundHeap } from "./boundHeap.ts"
       session.connect()
       await session.post("HeapProfiler.collectGarbage")
       const released = young()
-      for (const until = Date.now() + 20_000; young() < alone && Date.now() < until;) {
+      // More, for a moment, where a collection has not ended.
+      for (const until = Date.now() + 20_000; young() !== alone && Date.now() < until;) {
         work()
         await new Promise((resolve) => setImmediate(resolve))
       }

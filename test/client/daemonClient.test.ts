@@ -132,7 +132,7 @@ describe("the client over a daemon", () => {
         const { calls, client: names } = yield* client(inTurn("name_update", [failing]))
         const error = yield* Effect.flip(names.updateName("d/x", "v"))
         assert.strictEqual(error._tag, failing === "hang up" ? "DaemonUnreachable" : "DaemonRefused")
-        if (failing === "hang up") assert.include(error.message, "may have carried out")
+        if (failing === "hang up") assert.include(error.message, "may have executed")
         assert.strictEqual(callsOf(calls, "name_update").length, 1)
       }
       const slow = yield* client(inTurn("name_update", ["silence"]), { timeout: 100 })

@@ -38,10 +38,11 @@ const displacedBy = (all: ReadonlyArray<WalletTx>, pool: Mempool["Type"]): Reado
       .map(({ transaction }) => transaction.txidKey)
   )
   return new Set(
-    all.filter(({ state, transaction }) =>
+    all.filter(({ replaces, state, transaction }) =>
       state.type === "inactive" && transaction.inputs.some(({ prevout }) => {
-        const rival = pool.spender(outpointKey(prevout))
-        return rival !== undefined && rivals.has(rival.transaction.txidKey)
+        const rival = pool.spender(outpointKey(prevout))?.transaction
+        // A replacement is in the wallet before the mempool gets it.
+        return rival !== undefined && rivals.has(rival.txidKey) && displayHash(rival.txid) !== replaces
       })
     )
   )

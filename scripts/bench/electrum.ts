@@ -69,39 +69,66 @@ const rateOf = async (node: NodeProcess, asked: Clients): Promise<object> => {
   return { perSecond: Math.round(perSecond), perCpuSecond: Math.round(requests / cpuSeconds), bytesEach, p99 }
 }
 
+interface Beside {
+  readonly name: string
+  /** Port of an Electrum server whose node gets no calls: what clients cost the machine. */
+  readonly other: number
+}
+
 const middle = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-/** `name_show` over HTTP, in turns alone and while clients poll. */
-const besidePolls = async (node: NodeProcess, polls: Clients, name: string): Promise<object> => {
+/** `name_show` over HTTP, in turns alone, while clients poll the node, and while they poll another one. */
+const besidePolls = async (node: NodeProcess, polls: Clients, { name, other }: Beside): Promise<object> => {
   const body = JSON.stringify({ id: 1, method: "name_show", params: [name] })
   const round = (): Promise<CallerLoad> => callerLoad(node.rpcPort, body, SECONDS)
-  await round()
-  const [alone, beside]: [Array<number>, Array<number>] = [[], []]
-  for (let n = 0; n < ROUNDS; n++) {
-    alone.push((await round()).p99)
+  const whilePolled = async (port: number): Promise<number> => {
     // The sessions are open before the calls begin, and stay until they have ended.
-    const polling = clients({ ...polls, seconds: SECONDS + 4 })
+    const polling = clients({ ...polls, port, seconds: SECONDS + 4 })
     await pause(2_000)
-    beside.push((await round()).p99)
+    const { p99 } = await round()
     await polling
+    return p99
+  }
+  await round()
+  const turns: Array<{ readonly alone: number; readonly beside: number; readonly elsewhere: number }> = []
+  for (let n = 0; n < ROUNDS; n++) {
+    const { p99: alone } = await round()
+    turns.push({ alone, beside: await whilePolled(polls.port), elsewhere: await whilePolled(other) })
   }
   return {
-    alone: middle(alone),
-    beside: middle(beside),
-    ratio: middle(beside.map((time, n) => time / (alone[n] ?? 1)))
+    alone: middle(turns.map(({ alone }) => alone)),
+    beside: middle(turns.map(({ beside }) => beside)),
+    elsewhere: middle(turns.map(({ elsewhere }) => elsewhere)),
+    ratio: middle(turns.map(({ alone, beside }) => beside / alone)),
+    toElsewhere: middle(turns.map(({ beside, elsewhere }) => beside / elsewhere))
   }
 }
 
 const namesOf = (scan: unknown): ReadonlyArray<string> =>
   (Array.isArray(scan) ? scan : []).flatMap(({ name }: { readonly name?: string }) => name === undefined ? [] : [name])
 
-/** A whole node on the chain of the import. */
-const answers = async ({ file, tip }: { readonly file: string; readonly tip: string }): Promise<object> => {
+interface Chain {
+  readonly file: string
+  readonly tip: string
+}
+
+/** A whole node on the chain of the import; returns it with the port of its Electrum server. */
+const startNode = async ({ file, tip }: Chain): Promise<readonly [NodeProcess, number]> => {
   const port = await freePort()
   const electrum = ["-electrum", `127.0.0.1:${port}`, "-disablewallet"]
   const node = await NodeProcess.start({ args: ["-maxpeers", "0", "-allowexpired", "-loadblock", file, ...electrum] })
   try {
     await node.untilTip(tip)
+    return [node, port]
+  } catch (error) {
+    await node.stop()
+    throw error
+  }
+}
+
+const answers = async (chain: Chain): Promise<object> => {
+  const [node, port] = await startNode(chain)
+  try {
     const names = namesOf(await node.call("name_scan", "", 1_000))
     const [name] = names
     if (name === undefined) throw new Error("the chain has no names")
@@ -109,11 +136,16 @@ const answers = async ({ file, tip }: { readonly file: string; readonly tip: str
     const asked = { port, hashes, count: CONNECTIONS }
     await clients({ ...asked, kind: "resolve", count: RESOLVES / 5 })
     const { max, p50, p99 } = await clients({ ...asked, kind: "resolve", count: RESOLVES })
-    return {
-      resolveMilliseconds: { p50, p99, max },
+    const rates = {
       histories: await rateOf(node, { ...asked, kind: "history" }),
-      proofs: await rateOf(node, { ...asked, kind: "proof" }),
-      nameShowP99: await besidePolls(node, { ...asked, kind: "poll", count: POLLING }, name)
+      proofs: await rateOf(node, { ...asked, kind: "proof" })
+    }
+    const [polled, other] = await startNode(chain)
+    try {
+      const nameShowP99 = await besidePolls(node, { ...asked, kind: "poll", count: POLLING }, { name, other })
+      return { resolveMilliseconds: { p50, p99, max }, ...rates, nameShowP99 }
+    } finally {
+      await polled.stop()
     }
   } finally {
     await node.stop()
@@ -201,7 +233,7 @@ const sessions = async (): Promise<object> => {
 }
 
 /** The Electrum server, as its clients see it. */
-export const benchElectrum = async (chain: { readonly file: string; readonly tip: string }): Promise<object> => ({
+export const benchElectrum = async (chain: Chain): Promise<object> => ({
   ...await answers(chain),
   ...await sessions()
 })

@@ -270,8 +270,8 @@ are answered.`,
       `The [Electrum server](electrum.md) of a node with the chain of the import, over TCP; the clients are one process on another core. \`resolveMilliseconds\` is
 the time of a session with four calls, from the connection to the last answer: version, history of a name, its transaction, tip. \`histories\` and \`proofs\` (\`get_value_proof\`)
 are asked for in 16 sessions, each as fast as it is answered; \`perCpuSecond\` counts the processor time of the node. \`nameShowP99\` is \`name_show\` over HTTP in milliseconds, in turns
-alone and beside 1,000 sessions that ask for a history every second; \`ratio\` is the median of the turns. With two cores, both kinds of callers share one:
-while the sessions ask another node, \`ratio\` is 1.35 to 1.45 as well. \`idle\` and \`followed\` are a server over 2,000 synthetic names in a process of
+alone, beside 1,000 sessions that ask for a history every second, and while they ask another node (\`elsewhere\`): with two cores, callers and sessions share
+one, whichever node is asked. \`ratio\` (to alone) and \`toElsewhere\` are medians of the turns. \`idle\` and \`followed\` are a server over 2,000 synthetic names in a process of
 its own: the resident memory that idle sessions take, and the time from the commit of a block that changes all these names until the last of 20 clients
 that follow them has read the last new status.`,
     goals: [

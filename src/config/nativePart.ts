@@ -1,9 +1,17 @@
+import { createRequire } from "node:module"
 import { codeOf } from "../base/errorCode.ts"
 
 /** Parts that an installation may lack: compiled ones of packages without the platform, or any if damaged. */
 
-/** The compiled file that Node.js does not find. Its error has the name in the message alone. */
-const COMPILED = /^Cannot find module '[^'\n]*\.node'/
+const { resolve } = createRequire(import.meta.url)
+
+const isInstalled = (name: string): boolean => {
+  try {
+    return resolve(name) !== ""
+  } catch {
+    return false
+  }
+}
 
 /** The problem of a package's compiled part and the remedy; `undefined` for another error. */
 export const nativeProblem = (error: unknown, name: string): string | undefined => {
@@ -11,7 +19,7 @@ export const nativeProblem = (error: unknown, name: string): string | undefined 
   const part = `the native part of ${name} for ${process.platform} on ${process.arch}`
   const compile = `compile it with "npm explore ${name} -- npm run build-release"`
   const code = codeOf(error)
-  if (code === "MODULE_NOT_FOUND" && COMPILED.test(error.message)) {
+  if (code === "MODULE_NOT_FOUND" && isInstalled(name)) {
     return `${part} is missing: install svcd again, or ${compile} where the package has none`
   }
   return code === "ERR_DLOPEN_FAILED"

@@ -18,7 +18,7 @@ const decisionsIn = (text: string): ReadonlyArray<string> =>
 /** The files that may, and why. */
 const ALLOWED = new Map([
   ["config/decode.ts", "no decision: whether a message repeats the flag before it"],
-  ["config/nativePart.ts", "Node.js says in its message alone which file or package it does not find"],
+  ["config/nativePart.ts", "no decision: the missing package is named, if Node.js says which"],
   ["names/NamesFile.ts", "better-sqlite3 has no code for a closed connection"],
   ["postgres/failures.ts", "pg has no codes for connections that ended"],
   ["rpc/failureReason.ts", "Namecoin Core gives no reasons"]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { once } from "node:events"
 import { PassThrough, Readable } from "node:stream"
 import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
@@ -87,22 +87,19 @@ describe("BodyReader", () => {
     Effect.gen(function*() {
       const bytes = 100_000
       let at = 0
-      let read = (): void => {}
-      const allRead = new Promise<void>((resolve) => {
-        read = resolve
-      })
+      const allRead = yield* Deferred.make<void>()
       const stream = new Readable({
         highWaterMark: 1,
         read() {
           if (at < bytes) this.push(new Uint8Array([at++ % 251]))
-          else read()
+          else Deferred.unsafeDone(allRead, Effect.void)
         }
       })
       const bodies: Array<Body> = []
       yield* collectGarbage
       const before = process.memoryUsage().heapUsed
       new BodyReader(bytes).read(stream, PLENTY, (body) => bodies.push(body))
-      yield* Effect.promise(() => allRead)
+      yield* Deferred.await(allRead)
       yield* collectGarbage
       assert.isBelow(process.memoryUsage().heapUsed - before, 5e6)
       stream.push(null)

@@ -65,9 +65,9 @@ const hasChosen = (): boolean =>
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((option) => /semi[-_]space/.test(option))
 
 /**
- * Limits the heap of this thread, within milliseconds. Call it once, before the program loads. V8 reads the size of the
- * young generation only when a thread starts, but the growth factor at any time. A user's `--max-semi-space-size` takes
- * precedence.
+ * Limits the young generation of this thread, within milliseconds, and the growth of its heap after the start. Call it
+ * once, before the program loads. V8 reads the size of the young generation only when a thread starts, but the growth
+ * factor at any time. A user's `--max-semi-space-size` takes precedence.
  */
 export const boundHeap = (): void => {
   setTimeout(() => setFlagsFromString(GROWTH), GROWTH_AFTER).unref()

@@ -15,7 +15,7 @@ export const servesDesk = ({ path }: PageRequest): boolean =>
 /** Seconds until a browser asks again. */
 const STARTING_SECONDS = 5
 
-/** While the node starts, there is no session yet, and a form does nothing. */
+/** Answers while the node starts. Without sessions, forms have no effect. */
 export const deskStarting: VisitHandler = {
   serves: servesDesk,
   visit: (request, { form }) =>

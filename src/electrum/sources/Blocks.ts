@@ -50,7 +50,7 @@ const AROUND = 450
 
 /** A place as memory has it. */
 interface KeptPlace extends Pick<PlacedInBlock, "bytes" | "position"> {
-  /** The hashes one behind the other: objects of their own would take four times as much. */
+  /** The joined hashes: separate objects would take four times as much. */
   readonly branch: Bytes
 }
 

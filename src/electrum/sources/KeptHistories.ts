@@ -13,7 +13,7 @@ const OPERATION_BYTES = 200
 
 interface Kept {
   readonly history: ReadonlyArray<ScriptOperation>
-  /** Whether there may be operations behind it. */
+  /** Whether newer operations may be missing. */
   isOld: boolean
 }
 

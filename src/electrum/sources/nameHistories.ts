@@ -61,7 +61,7 @@ export const historiesOf = (
   balance: (key) => Effect.as(operations(key), NOTHING)
 })
 
-/** Reads a history from the last known operation on. Without that one, the chain went back behind it. */
+/** Reads a history from its last known operation on, or whole if a reorganization removed that one. */
 const wholeHistory = (
   scripts: LiveReads["scripts"],
   name: NameOfScript,

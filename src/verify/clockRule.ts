@@ -96,9 +96,11 @@ export const clockVerdict = (
   { minDifficultySince, targetSpacing }: ReaderParams
 ): ClockVerdict => {
   const latest = now + MAX_FUTURE_BLOCK_TIME
-  if (tip.time > latest || blocks.some(({ time }) => time > latest)) return { failed: "a header is from the future" }
+  if (tip.time > latest || blocks.some(({ time }) => time > latest)) {
+    return { failed: "a header is from the future", code: "future" }
+  }
   if (minDifficultySince !== undefined) return { isNearExpiry: false }
-  if (tip.time < now - OLDEST_TIP) return { failed: "the proof is older than a day" }
+  if (tip.time < now - OLDEST_TIP) return { failed: "the proof is older than a day", code: "old" }
   const [made] = blocks
   const last = blocks.at(-1)
   if (made === undefined || last === undefined) return { failed: "the newest operation has no header" }

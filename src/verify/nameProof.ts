@@ -65,11 +65,17 @@ export interface NameProof {
   readonly since?: Height
 }
 
+/**
+ * Reasons that a reader can act on: the name has expired, there are too few confirmations, the clock is wrong, the proof
+ * is for another network, is older than a day, or is not JSON.
+ */
+export const PROOF_FAILURES = ["expired", "confirmations", "future", "network", "old", "unreadable"] as const
+
 /** The reason why a proof is invalid: one sentence without a full stop. */
 export interface ProofFailure {
   readonly failed: string
-  /** Only for an expired name. Other reasons have no code. */
-  readonly code?: "expired"
+  /** Reasons of a false proof have none. */
+  readonly code?: (typeof PROOF_FAILURES)[number]
 }
 
 export const isFailure = (outcome: object): outcome is ProofFailure => "failed" in outcome
@@ -189,7 +195,7 @@ export const parseNameProof = (proof: unknown): NameProof | ProofFailure => {
     return new ProofParser().proof(JSON.parse(proof))
   } catch (error) {
     if (error instanceof Misshapen) return { failed: error.message }
-    if (error instanceof SyntaxError) return { failed: "the proof is not JSON" }
+    if (error instanceof SyntaxError) return { failed: "the proof is not JSON", code: "unreadable" }
     throw error
   }
 }

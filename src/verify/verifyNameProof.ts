@@ -205,7 +205,7 @@ const verified = (proven: Proven, options: ProofOptions): VerifiedName | ProofFa
   if (isSemiExpired && semiExpired === "refuse") return { failed: `the name expires in ${expiresIn} blocks` }
   const confirmations = newest.headers.length
   if (confirmations < minConfirmations) {
-    return { failed: `the proof has ${confirmations} of ${minConfirmations} confirmations` }
+    return { failed: `the proof has ${confirmations} of ${minConfirmations} confirmations`, code: "confirmations" }
   }
   const since = registeredAt(operations.at(-1) ?? newest, proof.since)
   if (typeof since === "object") return since
@@ -255,7 +255,9 @@ export const verifyNameProof = (proof: unknown, options: ProofOptions = {}): Ver
   const fault = optionFault(options)
   if (fault !== undefined) return { failed: fault }
   const { network = "main" } = options
-  if (parsed.network !== network) return { failed: `the proof is about ${parsed.network}, not ${network}` }
+  if (parsed.network !== network) {
+    return { failed: `the proof is about ${parsed.network}, not ${network}`, code: "network" }
+  }
   return decodedOr((): VerifiedName | ProofFailure => {
     const proven = provenOperations(parsed, options)
     return isFailure(proven) ? proven : verified(proven, options)

@@ -55,7 +55,7 @@ describe("svcd-cli proof and verify-proof", () => {
         code: 1,
         stdout: "",
         stderr: "error: the proof is not valid: the proof is not JSON\n" +
-          "The file is damaged or no proof: copy it again, or make a new one.\n"
+          "The file is damaged or not a proof. Copy it again, or make a new one.\n"
       })
       yield* write(proof.replace(toHex(text(NAME)), toHex(text("d/kelp38c7"))))
       const other = yield* verify(file, "-json")

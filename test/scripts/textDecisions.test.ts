@@ -7,9 +7,9 @@ const SRC = fileURLToPath(new URL("../../src/", import.meta.url))
 
 /** Code that decides by the text of a message. */
 const DECISIONS = [
-  /\b(?:message|reason|note)\)?\??\.(?:includes|startsWith|endsWith|match|search|indexOf)\(/,
-  /\.(?:test|exec)\((?:\w+\.)*(?:message|reason|note)\)/,
-  /\b(?:message|reason|note) [!=]== (?:"[^"]* [^"]*"|`|NOTES|TEXTS)/
+  /\b(?:message|reason|note|failed)\)?\??\.(?:includes|startsWith|endsWith|match|search|indexOf)\(/,
+  /\.(?:test|exec)\((?:\w+\.)*(?:message|reason|note|failed)\)/,
+  /\b(?:message|reason|note|failed) [!=]== (?:"[^"]* [^"]*"|`|NOTES|TEXTS)/
 ]
 
 const decisionsIn = (text: string): ReadonlyArray<string> =>
@@ -38,6 +38,7 @@ describe("messages", () => {
     "  return entry.note.startsWith(NOTES.taken)",
     "  const isWhole = message.endsWith(\".\")",
     "  return /checksum/i.test(cause.message)",
+    "  if (failed.endsWith(\"from the future\")) return remedy",
     "  if (failure.reason === \"Transaction too large\") {"
   ])("are found where they do: %s", (line) => {
     assert.lengthOf(decisionsIn(line), 1)

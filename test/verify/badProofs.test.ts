@@ -3,7 +3,13 @@ import { makeAuxpow } from "../../src/protocol/auxpow.ts"
 import { type BlockHeader, encodeBlockHeader, readBlockHeader } from "../../src/protocol/block.ts"
 import { fromHex, toHex } from "../../src/protocol/bytes.ts"
 import { Reader } from "../../src/protocol/Reader.ts"
-import { isFailure, LONGEST_BRANCH, type NameProof, type NameProofOperation } from "../../src/verify/nameProof.ts"
+import {
+  isFailure,
+  LONGEST_BRANCH,
+  type NameProof,
+  type NameProofOperation,
+  type ProofFailure
+} from "../../src/verify/nameProof.ts"
 import { type ProofOptions, verifyNameProof } from "../../src/verify/verifyNameProof.ts"
 import { livingNames, namedChain } from "../support/namedChain.ts"
 import { proofOf, tipOf } from "../support/nameProofs.ts"
@@ -182,6 +188,14 @@ const blockAt = (height: number) => namedChain.blocks[height - namedChain.low] ?
 /** The fewest milliseconds of some calls: the machine may be busy. */
 const MOST_MILLIS = 20
 
+/** Codes of the reasons that a reader can act on. */
+const CODES: Partial<Record<string, ProofFailure["code"]>> = {
+  "no JSON": "unreadable",
+  "another network": "network",
+  "headers from the future": "future",
+  "fewer confirmations than wanted": "confirmations"
+}
+
 describe("a bad proof", () => {
   it("differs from good ones", () => {
     for (const proof of [GOOD, LONG]) assert.notProperty(verifyNameProof(proof, OPTIONS), "failed")
@@ -190,7 +204,8 @@ describe("a bad proof", () => {
   it.each(BAD.map(([what, make, reason, options]) => ({ what, make, reason, options })))("with $what has one reason", ({
     make,
     options,
-    reason
+    reason,
+    what
   }) => {
     const proof = make()
     const times = [1, 2, 3].map(() => {
@@ -198,7 +213,8 @@ describe("a bad proof", () => {
       const outcome = verifyNameProof(proof, { ...OPTIONS, ...options })
       if (!isFailure(outcome)) return assert.fail(`accepted: ${JSON.stringify(outcome)}`)
       assert.match(outcome.failed, reason)
-      assert.deepStrictEqual(Object.keys(outcome), ["failed"])
+      assert.deepStrictEqual(Object.keys(outcome).filter((member) => member !== "code"), ["failed"])
+      assert.strictEqual(outcome.code, CODES[what])
       return performance.now() - start
     })
     assert.isBelow(Math.min(...times), MOST_MILLIS)

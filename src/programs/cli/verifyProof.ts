@@ -4,7 +4,7 @@ import { wallTime } from "../../base/clock.ts"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { grouped, quantityOf } from "../../base/quantities.ts"
 import { type NetworkName, networks } from "../../protocol/networks.ts"
-import { isFailure, LONGEST_PROOF, MOST_FOLLOWING } from "../../verify/nameProof.ts"
+import { isFailure, LONGEST_PROOF, MOST_FOLLOWING, parseNameProof, type ProofFailure } from "../../verify/nameProof.ts"
 import { signatures } from "../../verify/signatures.ts"
 import { type VerifiedName, verifyNameProof } from "../../verify/verifyNameProof.ts"
 import { type CliInput, type CliOutcome, CommandFailed, failure, NAME, success } from "./outcome.ts"
@@ -51,25 +51,31 @@ const PROOFS = {
     "nothing if the block of the oldest one is false"
 }
 
-/** What to do about a proof that fails for another reason than its making; for a false one there is nothing. */
+/** The remedy for a proof that is not false. */
 const remedyOf = (
-  failed: string,
-  { confirmations }: Pick<VerifyProofInput, "confirmations">
+  { code }: ProofFailure,
+  { confirmations, text }: Pick<VerifyProofInput, "confirmations"> & { readonly text: string }
 ): string | undefined => {
-  const [, chain] = /^the proof is about (\w+), not/.exec(failed) ?? []
-  const other = Object.values(networks).find(({ chainName }) => chainName === chain)
-  if (other !== undefined) return `To verify a proof of ${other.name}, write -network ${other.name}.`
-  if (failed.endsWith(" confirmations")) {
-    const headers = confirmations - 1
-    return headers > MOST_FOLLOWING
-      ? `A proof shows at most ${MOST_FOLLOWING + 1}.`
-      : `To make one with more blocks: "${NAME} proof NAME -headers ${headers}".`
+  switch (code) {
+    case "network": {
+      const proof = parseNameProof(text)
+      const other = Object.values(networks).find(({ chainName }) => !isFailure(proof) && chainName === proof.network)
+      return other && `To verify a proof of ${other.name}, write -network ${other.name}.`
+    }
+    case "confirmations":
+      return confirmations - 1 > MOST_FOLLOWING
+        ? `A proof shows at most ${MOST_FOLLOWING + 1}.`
+        : `To make one with more blocks: "${NAME} proof NAME -headers ${confirmations - 1}".`
+    case "expired":
+    case "old":
+      return `To make a proof of today: "${NAME} proof NAME".`
+    case "future":
+      return "Check the clock of this machine."
+    case "unreadable":
+      return "The file is damaged or not a proof. Copy it again, or make a new one."
+    default:
+      return undefined
   }
-  if (/older than|expired/.test(failed)) return `To make a proof of today: "${NAME} proof NAME".`
-  if (failed.endsWith("from the future")) return "Check the clock of this machine."
-  return failed === "the proof is not JSON"
-    ? "The file is damaged or no proof: copy it again, or make a new one."
-    : undefined
 }
 
 const linesOf = (verified: VerifiedName): ReadonlyArray<string> => {
@@ -102,7 +108,7 @@ export const verifyProofCommand = (
     if (!isFailure(outcome)) {
       return success(json ? asJson({ valid: true, ...outcome }) : `${linesOf(outcome).join("\n")}\n`)
     }
-    const remedy = remedyOf(outcome.failed, { confirmations })
+    const remedy = remedyOf(outcome, { confirmations, text })
     return json
       ? { code: 1, stdout: asJson({ valid: false, ...outcome, remedy }), stderr: "" }
       : failure(1, { message: `the proof is not valid: ${shownText(outcome.failed)}`, remedy })

@@ -229,15 +229,15 @@ layer(methodNode())("verifynameproof", (it) => {
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const proof = yield* proofOf(toHex(text(LIVING)))
-      const failures: ReadonlyArray<readonly [proof: unknown, failed: string, options?: object]> = [
-        ["no proof", "the proof is not JSON"],
-        [{ ...proof, network: "main" }, "the proof is about main, not regtest"],
-        [{ ...proof, operations: [] }, "the proof has no operation"],
-        [{ ...proof, name: "00" }, "output 0 has another name"],
-        [proof, "the proof has 7 of 8 confirmations", { minConfirmations: 8 }]
+      const failures: ReadonlyArray<readonly [proof: unknown, said: object, options?: object]> = [
+        ["no proof", { failed: "the proof is not JSON", code: "unreadable" }],
+        [{ ...proof, network: "main" }, { failed: "the proof is about main, not regtest", code: "network" }],
+        [{ ...proof, operations: [] }, { failed: "the proof has no operation" }],
+        [{ ...proof, name: "00" }, { failed: "output 0 has another name" }],
+        [proof, { failed: "the proof has 7 of 8 confirmations", code: "confirmations" }, { minConfirmations: 8 }]
       ]
-      for (const [given, failed, options = {}] of failures) {
-        assert.deepStrictEqual((yield* call("verifynameproof", given, options)).value, { valid: false, failed })
+      for (const [given, said, options = {}] of failures) {
+        assert.deepStrictEqual((yield* call("verifynameproof", given, options)).value, { valid: false, ...said })
       }
     }).pipe(Effect.withClock(new ManualClock(1000 * NOW))))
 })

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { NAME_ABSENCE } from "../../../names/nameEvidence.ts"
-import { MOST_FOLLOWING, MOST_OPERATIONS, NAME_PROOF } from "../../../verify/nameProof.ts"
+import { MOST_FOLLOWING, MOST_OPERATIONS, NAME_PROOF, PROOF_FAILURES } from "../../../verify/nameProof.ts"
 import { namesContract } from "../../method/contract.ts"
 import {
   atMost,
@@ -163,7 +163,7 @@ const EMPTY_PROOF = {
 const REFUSED = Schema.Struct({
   valid: Result.boolean("False"),
   failed: Result.string("The reason"),
-  code: Schema.optional(Result.oneOf("What the reason is, for a name that is not alive", "expired"))
+  code: Schema.optional(Result.oneOf("The kind of the reason, if a caller can act on it", ...PROOF_FAILURES))
 })
 
 export const VERIFYNAMEPROOF = namesContract({

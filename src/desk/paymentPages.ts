@@ -234,7 +234,7 @@ const sendShown = ({ call }: Pick<Calls, "call">, psbt: string): Effect.Effect<s
       return yield* new CallFailed({
         method: "finalizepsbt",
         code: -4,
-        message: "the wallet has not all keys for its coins"
+        message: "the wallet lacks keys for some of its coins"
       })
     }
     return yield* call(SENDRAWTRANSACTION, { hexstring: hex })

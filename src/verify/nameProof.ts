@@ -123,7 +123,7 @@ class ProofParser {
     if (typeof value !== "string") return refuse(`${where} is not a text`)
     this.#left -= value.length
     if (this.#left < 0) refuse(`the proof has more than ${LONGEST_PROOF} characters`)
-    if (length !== undefined && value.length !== length) refuse(`${where} has not ${length} characters`)
+    if (length !== undefined && value.length !== length) refuse(`${where} does not have ${length} characters`)
     return isHex(value) ? value : refuse(`${where} is not hexadecimal`)
   }
 

@@ -1,33 +1,37 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
 import { BloomFilter } from "../../../src/network/relay/BloomFilter.ts"
 import { receive } from "../../support/receive.ts"
+import { simulated } from "../../support/simulated.ts"
 import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
-import { announcedTo, connect, first, inv, pass, said, second, settle, tx, withRelay, wtx } from "./relayNode.ts"
+import { announcedTo, connect, first, inv, pass, said, second, tx, withRelay, wtx } from "./relayNode.ts"
 import { spend } from "./spends.ts"
 
 describe("transaction announcements", () => {
-  it.effect("transactions are announced by the peer's hash type, above its fee filter", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: { wtxidRelay: false } })]
-        const dear = fakePeer({ features: { feeFilter: 200_000 } })
-        const none = fakePeer({ hello: { relay: false } })
-        yield* connect(node, byWtxid, byTxid, dear, none)
-        yield* node.submit(first)
-        yield* node.submit(second, 300_000)
-        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 2)
-        assert.strictEqual(node.relay.relayOf(none).toAnnounce, 0)
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(byWtxid), said([wtx(second), wtx(first)]))
-        assert.deepStrictEqual(announcedTo(byTxid), said([tx(second), tx(first)]))
-        assert.deepStrictEqual(announcedTo(dear), said([wtx(second)]))
-        assert.deepStrictEqual(announcedTo(none), [])
-        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 0)
-      })
-    ))
+  simulated(
+    "transactions are announced by the peer's hash type, above its fee filter",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: { wtxidRelay: false } })]
+          const dear = fakePeer({ features: { feeFilter: 200_000 } })
+          const none = fakePeer({ hello: { relay: false } })
+          yield* connect(node, byWtxid, byTxid, dear, none)
+          yield* node.submit(first)
+          yield* node.submit(second, 300_000)
+          assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 2)
+          assert.strictEqual(node.relay.relayOf(none).toAnnounce, 0)
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(byWtxid), said([wtx(second), wtx(first)]))
+          assert.deepStrictEqual(announcedTo(byTxid), said([tx(second), tx(first)]))
+          assert.deepStrictEqual(announcedTo(dear), said([wtx(second)]))
+          assert.deepStrictEqual(announcedTo(none), [])
+          assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 0)
+        })
+      )
+  )
 
-  it.effect("a removed transaction is not announced", () =>
+  simulated("a removed transaction is not announced", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -40,7 +44,7 @@ describe("transaction announcements", () => {
       })
     ))
 
-  it.effect("all inbound peers get announcements at the same time", () =>
+  simulated("all inbound peers get announcements at the same time", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peers = Array.from({ length: 5 }, () => fakePeer({ type: "inbound" }))
@@ -54,31 +58,34 @@ describe("transaction announcements", () => {
       })
     ))
 
-  it.effect("a new peer that we called gets own transactions announced until one peer has requested them", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          yield* pass("60 seconds")
-          const [early, caller, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer(), fakePeer()]
-          yield* connect(node, early)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(early), said([wtx(first)]))
-          yield* connect(node, caller, late)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
-          assert.deepStrictEqual(announcedTo(caller), [], "it would know that they are our own")
-          assert.strictEqual(node.relay.transactionFor(late, wtx(first)), first)
-          assert.strictEqual(node.unbroadcast.size, 0)
-          yield* connect(node, latest)
-          yield* pass("30 seconds")
-          assert.deepStrictEqual(announcedTo(latest), [])
-          assert.lengthOf((yield* node.log).filter((line) => line.includes("transaction relayed")), 1)
-        }),
-      undefined,
-      { before: [first] }
-    ))
+  simulated(
+    "a new peer that we called gets own transactions announced until one peer has requested them",
+    () =>
+      withRelay(
+        (node) =>
+          Effect.gen(function*() {
+            yield* pass("60 seconds")
+            const [early, caller, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer(), fakePeer()]
+            yield* connect(node, early)
+            yield* pass("30 seconds")
+            assert.deepStrictEqual(announcedTo(early), said([wtx(first)]))
+            yield* connect(node, caller, late)
+            yield* pass("30 seconds")
+            assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
+            assert.deepStrictEqual(announcedTo(caller), [], "it would know that they are our own")
+            assert.strictEqual(node.relay.transactionFor(late, wtx(first)), first)
+            assert.strictEqual(node.unbroadcast.size, 0)
+            yield* connect(node, latest)
+            yield* pass("30 seconds")
+            assert.deepStrictEqual(announcedTo(latest), [])
+            assert.lengthOf((yield* node.log).filter((line) => line.includes("transaction relayed")), 1)
+          }),
+        undefined,
+        { before: [first] }
+      )
+  )
 
-  it.effect("the scheduler can be hurried to announce it again", () =>
+  simulated("the scheduler can be hurried to announce it again", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -94,7 +101,7 @@ describe("transaction announcements", () => {
       { before: [first] }
     ))
 
-  it.effect("own transactions that no peer requested are announced again after ten to fifteen minutes", () =>
+  simulated("own transactions that no peer requested are announced again after ten to fifteen minutes", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -118,73 +125,81 @@ describe("transaction announcements", () => {
 })
 
 describe("permitted peers", () => {
-  it.effect("a peer with noban gets announcements at the next tick, and is asked like an outbound peer", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peers = [fakePeer({ type: "inbound", permissions: ["noban"] }), fakePeer({ type: "inbound" })] as const
-        yield* connect(node, ...peers)
-        for (let seed = 10; seed < 14; seed++) {
-          const transaction = spend({ seed })
-          yield* node.submit(transaction)
-          yield* TestClock.adjust("500 millis")
-          yield* settle
-          assert.deepStrictEqual(announcedTo(peers[0]), said([wtx(transaction)]))
-          peers[0].take()
-        }
-        yield* receive(node.relay, peers[0], inv(wtx(second)))
-        assert.deepStrictEqual(itemsOf(peers[0].take(), "getdata").length, 1)
-        yield* receive(node.relay, peers[1], inv(wtx(first)))
-        assert.deepStrictEqual(itemsOf(peers[1].take(), "getdata").length, 0)
-      })
-    ))
+  simulated(
+    "a peer with noban gets announcements at the next tick, and is asked like an outbound peer",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          const peers = [fakePeer({ type: "inbound", permissions: ["noban"] }), fakePeer({ type: "inbound" })] as const
+          yield* connect(node, ...peers)
+          for (let seed = 10; seed < 14; seed++) {
+            const transaction = spend({ seed })
+            yield* node.submit(transaction)
+            yield* pass("500 millis")
+            assert.deepStrictEqual(announcedTo(peers[0]), said([wtx(transaction)]))
+            peers[0].take()
+          }
+          yield* receive(node.relay, peers[0], inv(wtx(second)))
+          assert.deepStrictEqual(itemsOf(peers[0].take(), "getdata").length, 1)
+          yield* receive(node.relay, peers[1], inv(wtx(first)))
+          assert.deepStrictEqual(itemsOf(peers[1].take(), "getdata").length, 0)
+        })
+      )
+  )
 
-  it.effect("a known transaction of a peer with forcerelay is announced again, and the peer has no fee filter", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const gateway = fakePeer({ type: "inbound", permissions: ["forcerelay", "relay"] })
-        const plain = fakePeer({ type: "inbound" })
-        yield* node.submit(first)
-        yield* connect(node, gateway, plain)
-        assert.deepStrictEqual(ofType(gateway.sent, "feefilter"), [])
-        const other = fakePeer()
-        yield* pass("60 seconds")
-        yield* connect(node, other)
-        yield* receive(node.relay, plain, { type: "tx", transaction: first })
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(other), [])
-        yield* receive(node.relay, gateway, { type: "tx", transaction: first })
-        yield* pass("60 seconds")
-        assert.deepStrictEqual(announcedTo(other), said([wtx(first)]))
-        assert.deepStrictEqual(announcedTo(gateway), [])
-      })
-    ))
+  simulated(
+    "a known transaction of a peer with forcerelay is announced again, and the peer has no fee filter",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          const gateway = fakePeer({ type: "inbound", permissions: ["forcerelay", "relay"] })
+          const plain = fakePeer({ type: "inbound" })
+          yield* node.submit(first)
+          yield* connect(node, gateway, plain)
+          assert.deepStrictEqual(ofType(gateway.sent, "feefilter"), [])
+          const other = fakePeer()
+          yield* pass("60 seconds")
+          yield* connect(node, other)
+          yield* receive(node.relay, plain, { type: "tx", transaction: first })
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(other), [])
+          yield* receive(node.relay, gateway, { type: "tx", transaction: first })
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(other), said([wtx(first)]))
+          assert.deepStrictEqual(announcedTo(gateway), [])
+        })
+      )
+  )
 
-  it.effect("a peer with mempool gets all transactions announced that it pays for, others are disconnected", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        yield* node.submit(first)
-        yield* node.submit(second, 300_000)
-        const asking = fakePeer({ type: "inbound", permissions: ["mempool"] })
-        const poor = fakePeer({ type: "inbound", permissions: ["mempool"], features: { feeFilter: 200_000 } })
-        const [trusted, plain] = [fakePeer({ permissions: ["noban"] }), fakePeer({ type: "inbound" })]
-        yield* connect(node, asking, poor, trusted, plain)
-        yield* pass("60 seconds")
-        for (const peer of [asking, poor, trusted]) peer.take()
-        for (const peer of [asking, poor, trusted, plain]) yield* receive(node.relay, peer, { type: "mempool" })
-        yield* pass("60 seconds")
-        assert.sameDeepMembers([...announcedTo(asking)], [...said([wtx(second), wtx(first)])])
-        assert.deepStrictEqual(announcedTo(poor), said([wtx(second)]))
-        assert.deepStrictEqual([trusted, plain].map((peer) => peer.disconnection()?.reason), [
-          undefined,
-          "unsupported: the peer requests the mempool"
-        ])
-        assert.strictEqual(node.relay.transactionFor(asking, wtx(first)), first)
-      })
-    ))
+  simulated(
+    "a peer with mempool gets all transactions announced that it pays for, others are disconnected",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          yield* node.submit(first)
+          yield* node.submit(second, 300_000)
+          const asking = fakePeer({ type: "inbound", permissions: ["mempool"] })
+          const poor = fakePeer({ type: "inbound", permissions: ["mempool"], features: { feeFilter: 200_000 } })
+          const [trusted, plain] = [fakePeer({ permissions: ["noban"] }), fakePeer({ type: "inbound" })]
+          yield* connect(node, asking, poor, trusted, plain)
+          yield* pass("60 seconds")
+          for (const peer of [asking, poor, trusted]) peer.take()
+          for (const peer of [asking, poor, trusted, plain]) yield* receive(node.relay, peer, { type: "mempool" })
+          yield* pass("60 seconds")
+          assert.sameDeepMembers([...announcedTo(asking)], [...said([wtx(second), wtx(first)])])
+          assert.deepStrictEqual(announcedTo(poor), said([wtx(second)]))
+          assert.deepStrictEqual([trusted, plain].map((peer) => peer.disconnection()?.reason), [
+            undefined,
+            "unsupported: the peer requests the mempool"
+          ])
+          assert.strictEqual(node.relay.transactionFor(asking, wtx(first)), first)
+        })
+      )
+  )
 })
 
 describe("bloom filters", () => {
-  it.effect("a peer hears only of what its filter matches, even from the mempool", () =>
+  simulated("a peer hears only of what its filter matches, even from the mempool", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -208,54 +223,63 @@ describe("bloom filters", () => {
       { bloom: true }
     ))
 
-  it.effect("a reached upload target ends requests for the mempool, but not of peers with the permission", () =>
-    withRelay(
-      (node) =>
-        Effect.gen(function*() {
-          const [peer, trusted] = [fakePeer({ type: "inbound" }), fakePeer({ permissions: ["mempool"] })]
-          yield* connect(node, peer, trusted)
-          for (const each of [peer, trusted]) yield* receive(node.relay, each, { type: "mempool" })
-          assert.deepStrictEqual([peer, trusted].map((each) => each.disconnection()?.reason), [
-            "upload target reached: the peer requests the mempool",
-            undefined
-          ])
-        }),
-      undefined,
-      { bloom: true, upload: { isReached: () => true } }
-    ))
+  simulated(
+    "a reached upload target ends requests for the mempool, but not of peers with the permission",
+    () =>
+      withRelay(
+        (node) =>
+          Effect.gen(function*() {
+            const [peer, trusted] = [fakePeer({ type: "inbound" }), fakePeer({ permissions: ["mempool"] })]
+            yield* connect(node, peer, trusted)
+            for (const each of [peer, trusted]) yield* receive(node.relay, each, { type: "mempool" })
+            assert.deepStrictEqual([peer, trusted].map((each) => each.disconnection()?.reason), [
+              "upload target reached: the peer requests the mempool",
+              undefined
+            ])
+          }),
+        undefined,
+        { bloom: true, upload: { isReached: () => true } }
+      )
+  )
 })
 
 describe("the fee filter", () => {
   const rates = (peer: FakePeer) => ofType(peer.take(), "feefilter").map(({ feeRate }) => feeRate)
 
-  it.effect("the fee filter is sent to peers that support it, as soon as they connect", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        const peers = [
-          fakePeer(),
-          fakePeer({ hello: { commonVersion: 110_013 } }),
-          fakePeer({ hello: { commonVersion: 110_012 } }),
-          fakePeer({ type: "block-relay-only" })
-        ]
-        yield* connect(node, ...peers)
-        assert.deepStrictEqual(peers.map(rates), [[100_000], [100_000], [], []])
-      })
-    ))
+  simulated(
+    "the fee filter is sent to peers that support it, as soon as they connect",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          const peers = [
+            fakePeer(),
+            fakePeer({ hello: { commonVersion: 110_013 } }),
+            fakePeer({ hello: { commonVersion: 110_012 } }),
+            fakePeer({ type: "block-relay-only" })
+          ]
+          yield* connect(node, ...peers)
+          assert.deepStrictEqual(peers.map(rates), [[100_000], [100_000], [], []])
+        })
+      )
+  )
 
-  it.effect("the fee filter refuses all transactions during initial download, and fewer after it", () =>
-    withRelay((node) =>
-      Effect.gen(function*() {
-        node.initialDownload.value = true
-        const peer = fakePeer()
-        yield* connect(node, peer)
-        assert.isAbove(rates(peer)[0] ?? 0, 9_000_000)
-        node.initialDownload.value = false
-        yield* pass("1 seconds")
-        assert.deepStrictEqual(rates(peer), [100_000])
-      })
-    ))
+  simulated(
+    "the fee filter refuses all transactions during initial download, and fewer after it",
+    () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          node.initialDownload.value = true
+          const peer = fakePeer()
+          yield* connect(node, peer)
+          assert.isAbove(rates(peer)[0] ?? 0, 9_000_000)
+          node.initialDownload.value = false
+          yield* pass("1 seconds")
+          assert.deepStrictEqual(rates(peer), [100_000])
+        })
+      )
+  )
 
-  it.effect("the fee filter follows the mempool minimum", () =>
+  simulated("the fee filter follows the mempool minimum", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {

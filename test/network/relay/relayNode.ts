@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, PubSub, Stream, TestClock } from "effect"
+import { Effect, Layer, Logger, PubSub, Stream } from "effect"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { turnOfEventLoop } from "../../../src/base/turns.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
@@ -15,12 +15,13 @@ import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import type { TxidKey } from "../../../src/protocol/keys.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { noTree } from "../../support/noTree.ts"
+import { pass as passTime } from "../../support/simulated.ts"
 import { type FakePeer, itemsOf } from "./fakePeer.ts"
 import { FakePool, mempoolWith } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { spend } from "./spends.ts"
 
-/** A relay on a pool in memory, and the messages of its peers. */
+/** A relay on a pool in memory, and the messages of its peers. In virtual time. */
 
 /** The mempool's verdict on a transaction; `undefined` accepts it. */
 export type Verdict = (
@@ -43,10 +44,10 @@ export interface Node {
   readonly fees: { min: number }
 }
 
-/** Lets the relay's fibers run until they wait. */
-export const settle = Effect.repeatN(turnOfEventLoop, 30)
+/** Lets the relay's fibers run until they wait: before, no time passes. */
+export const settle = passTime("1 millis")
 
-export const pass = (time: `${number} ${"seconds" | "minutes"}`) => Effect.zipRight(TestClock.adjust(time), settle)
+export const pass = (time: `${number} ${"millis" | "seconds" | "minutes"}`) => Effect.zipRight(passTime(time), settle)
 
 /** Runs a test with a relay on a mempool that uses `verdict`. */
 export const withRelay = <A, E>(

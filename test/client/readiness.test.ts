@@ -16,13 +16,16 @@ const REPORT: SyncReport = {
 
 const READY: SyncReport = { ...REPORT, phase: "ready", synced: true, percent: 100, secondsLeft: undefined }
 
+/** Milliseconds between two reports. Each step of the test clock takes some of real time. */
+const INTERVAL = 2_500
+
 /** A node with this many peers, and what it logs. */
 const node = (count: number | undefined) => {
   const told: Array<string> = []
   const state = { report: REPORT, count }
   const source: ReportSource<never, never> = {
     report: Effect.sync(() => state.report),
-    interval: 250,
+    interval: INTERVAL,
     best: "signatures",
     peers: Effect.sync(() => state.count)
   }
@@ -44,7 +47,7 @@ describe("ready", () => {
         "names are not ready: no peer is connected: check the network, the firewall and the proxy"
       ])
       state.report = READY
-      yield* TestClock.adjust("1 second")
+      yield* TestClock.adjust(INTERVAL)
       assert.deepInclude(yield* Fiber.join(fiber), { _tag: "Right" })
     }))
 

@@ -200,7 +200,10 @@ describe("a connection with plain requests", () => {
 
   it.scopedLive("counts a call once that Node's server refuses", () =>
     Effect.gen(function*() {
-      const { dispatch, port } = yield* testServer({ rateLimit: 4, limits: { concurrentRequests: 2 } })
+      const { dispatch, port } = yield* testServer({
+        rateLimit: 4,
+        limits: { concurrentRequests: 2, stopTimeout: 50 }
+      })
       const write = postText(JSON.stringify({ id: 1, method: "write", params: [60_000] }))
       const busy = yield* lineTo(port)
       busy.send(write)

@@ -26,7 +26,12 @@ const permissions: PermissionSettings = {
 }
 
 const server = (limits: { readonly connections: number; readonly concurrentRequests: number }) =>
-  testServer({ hashedUsers: ["reader", "other", "operator"].map(user), permissions, limits })
+  testServer({
+    hashedUsers: ["reader", "other", "operator"].map(user),
+    permissions,
+    // Calls that write go on to the end of a test.
+    limits: { ...limits, stopTimeout: 50 }
+  })
 
 /** Opens a connection with one call. `fresh`: sent in two pieces, so that Node's server reads it. */
 const calling = (port: number, name: string, call: object) =>

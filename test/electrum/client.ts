@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
-import { eventually } from "../support/eventually.ts"
+import { inTime } from "../support/eventually.ts"
 
 /** A client of the Electrum server that speaks JSON as it comes. */
 
@@ -33,7 +33,14 @@ const isReply = (value: unknown): value is Reply => typeof value === "object" &&
 /** Speaks over a socket that is connected. */
 export const clientOver = (socket: Socket): TestClient => {
   const replies: Array<Reply> = []
+  /** Who waits for the next ones, in their order. */
+  const waiting: Array<(reply: Reply) => void> = []
   const notes: Array<Reply> = []
+  const take = (message: Reply): void => {
+    const next = waiting.shift()
+    if (next === undefined) replies.push(message)
+    else next(message)
+  }
   let text = ""
   let closed = false
   let id = 0
@@ -43,7 +50,7 @@ export const clientOver = (socket: Socket): TestClient => {
     for (const line of lines) {
       const message: unknown = JSON.parse(Buffer.from(line, "latin1").toString("utf8"))
       if (!isReply(message)) throw new Error(`not a message: ${line}`)
-      if (message.method === undefined) replies.push(message)
+      if (message.method === undefined) take(message)
       else notes.push(message)
     }
   })
@@ -52,12 +59,15 @@ export const clientOver = (socket: Socket): TestClient => {
     closed = true
   })
   const raw = (bytes: string | Uint8Array) => Effect.sync(() => void socket.write(bytes))
-  const reply = Effect.zipRight(
-    eventually("an answer", Effect.sync(() => replies.length > 0)),
-    Effect.suspend(() => {
-      const next = replies.shift()
-      return next === undefined ? Effect.dieMessage("no answer") : Effect.succeed(next)
-    })
+  const reply = inTime(
+    Effect.async<Reply>((resume) => {
+      const known = replies.shift()
+      if (known !== undefined) return resume(Effect.succeed(known))
+      const told = (message: Reply): void => resume(Effect.succeed(message))
+      waiting.push(told)
+      return Effect.sync(() => void waiting.splice(waiting.indexOf(told), 1))
+    }),
+    "an answer"
   )
   const call = (method: string, ...params: ReadonlyArray<unknown>) =>
     Effect.zipRight(

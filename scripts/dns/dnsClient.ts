@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from "node:dgram"
 import { connect } from "node:net"
+import { setTimeout as pause } from "node:timers/promises"
 import { CLASSES, FLAGS } from "../../src/dns/wire/codes.ts"
 import { type DnsMessage, readMessage } from "../../src/dns/wire/message.ts"
 import { framed, MessageFrames } from "../../src/dns/wire/MessageFrames.ts"
@@ -10,6 +11,9 @@ import type { RandomQuestion } from "./generatedNames.ts"
 /** Milliseconds until a question is asked again, and attempts. A resolver that asks others is slow sometimes. */
 const PATIENCE = 5_000
 const ATTEMPTS = 4
+
+/** Milliseconds after an attempt without an answer: a closed port is reported at once, as while a server starts. */
+const PAUSE = 50
 
 const writer = new MessageWriter()
 
@@ -27,7 +31,8 @@ const isAnswerTo = ({ name, type }: RandomQuestion, { questions: [asked] }: DnsM
 export class DnsAsker {
   readonly #port: number
   readonly #socket: Socket = createSocket("udp4")
-  readonly #waiting = new Map<number, (message: DnsMessage) => void>()
+  readonly #connected: Promise<void>
+  readonly #waiting = new Map<number, (message: DnsMessage | undefined) => void>()
   #id = 0
 
   constructor(port: number) {
@@ -36,15 +41,19 @@ export class DnsAsker {
       const message = readMessage(bytes)
       this.#waiting.get(message.id)?.(message)
     })
-    this.#socket.on("error", () => {})
+    // A closed port: only a connected socket learns of it, and not for which question.
+    this.#socket.on("error", () => {
+      for (const end of this.#waiting.values()) end(undefined)
+    })
+    this.#connected = new Promise((resolve) => this.#socket.connect(port, "127.0.0.1", resolve))
   }
 
   /** With RD and DO. `undefined` if no answer comes. */
   async ask(question: RandomQuestion): Promise<DnsMessage | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const message = await this.#overUdp(question)
-      if (message === undefined) continue
-      return (message.flags & FLAGS.TC) === 0 ? message : this.#overTcp(question)
+      if (message !== undefined) return (message.flags & FLAGS.TC) === 0 ? message : this.#overTcp(question)
+      await pause(PAUSE)
     }
     return undefined
   }
@@ -53,7 +62,8 @@ export class DnsAsker {
     this.#socket.close()
   }
 
-  #overUdp(question: RandomQuestion): Promise<DnsMessage | undefined> {
+  async #overUdp(question: RandomQuestion): Promise<DnsMessage | undefined> {
+    await this.#connected
     do this.#id = (this.#id + 1) & 0xffff
     while (this.#waiting.has(this.#id))
     const id = this.#id
@@ -67,7 +77,7 @@ export class DnsAsker {
       }
       const timer = setTimeout(() => end(undefined), PATIENCE)
       this.#waiting.set(id, end)
-      this.#socket.send(queryFor(question, id), this.#port, "127.0.0.1")
+      this.#socket.send(queryFor(question, id))
     })
   }
 

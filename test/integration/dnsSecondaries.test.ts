@@ -102,7 +102,7 @@ describe.skipIf(compared.length === 0)("secondaries", () => {
               Effect.catchAllDefect((defect) => Effect.die(new Error(`${String(defect)}: ${said().slice(-3_000)}`)))
             )
             return { program: server.program, asker: secondary }
-          }))
+          }), { concurrency: "unbounded" })
         const random = seeded(SEED)
         const differences: Array<unknown> = []
         yield* Effect.forEach(

@@ -109,22 +109,25 @@ const follows = (primary: Primary, port: number, said: () => string) =>
     assert.isNotEmpty(yield* zoneAt(primary.port))
   })
 
-describe.each(SERVERS)("$program as a secondary", (server) => {
-  it.live.skipIf(!isInstalled(server.program) || !isInstalled("dig"))(
-    "serves what the primary serves, after notices and incremental transfers with a key",
-    () =>
-      Effect.scoped(Effect.gen(function*() {
-        const port = yield* freePort
-        const target = { address: { host: "127.0.0.1", port }, key: TSIG.name }
-        yield* withPrimary({ notify: [target], transfer: [{ key: TSIG.name }] }, (primary) =>
-          Effect.scoped(Effect.gen(function*() {
-            yield* primary.block(VALUES)
-            const { said } = yield* started(server, { port, primary: primary.port })
-            yield* follows(primary, port, said)
-          })))
-      })).pipe(Effect.orDie),
-    { timeout: 120_000 }
-  )
+// At once: each waits for notices, of which two are at least two seconds apart.
+describe.concurrent("as a secondary", () => {
+  for (const server of SERVERS) {
+    it.live.skipIf(!isInstalled(server.program) || !isInstalled("dig"))(
+      `${server.program} serves what the primary serves, after notices and incremental transfers with a key`,
+      () =>
+        Effect.scoped(Effect.gen(function*() {
+          const port = yield* freePort
+          const target = { address: { host: "127.0.0.1", port }, key: TSIG.name }
+          yield* withPrimary({ notify: [target], transfer: [{ key: TSIG.name }] }, (primary) =>
+            Effect.scoped(Effect.gen(function*() {
+              yield* primary.block(VALUES)
+              const { said } = yield* started(server, { port, primary: primary.port })
+              yield* follows(primary, port, said)
+            })))
+        })).pipe(Effect.orDie),
+      { timeout: 120_000 }
+    )
+  }
 })
 
 describe("notices", () => {

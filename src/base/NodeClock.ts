@@ -1,9 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import { afterDelay, cancelTimer } from "./turns.ts"
 
 /**
  * The node's time of day, for block times and the age of the tip and of transactions. Tests may set it (`setmocktime`).
@@ -20,7 +19,8 @@ export class NodeTime extends Context.Tag("svcd/NodeTime")<NodeTime, Clock.Clock
 interface NodeClock extends Clock.Clock {
   /** Milliseconds that pass like real ones, but stop and jump with a set time. */
   readonly unsafePeerTime: () => number
-  readonly set: Effect.Effect<void>
+  /** Ends early when the time is set. */
+  readonly sleepUntilSet: (milliseconds: number) => Effect.Effect<void>
 }
 
 const isNodeClock = (clock: Clock.Clock): clock is NodeClock => "unsafePeerTime" in clock
@@ -34,10 +34,7 @@ export interface PeerTime {
 
 export const peerTime: Effect.Effect<PeerTime> = Effect.map(Effect.clock, (clock) =>
   isNodeClock(clock)
-    ? {
-      now: () => clock.unsafePeerTime(),
-      sleep: (milliseconds) => Effect.raceFirst(Effect.sleep(milliseconds), clock.set)
-    }
+    ? { now: () => clock.unsafePeerTime(), sleep: clock.sleepUntilSet }
     : { now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, sleep: (milliseconds) => Effect.sleep(milliseconds) })
 
 /** Installs the clock under this layer, fixed at `seconds` since 1970 if given. */
@@ -48,7 +45,7 @@ export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
     const monotonic = (): number => Number(real.unsafeCurrentTimeNanos()) / 1e6
     let peerOffset = 0
     let stopped = mock === undefined ? undefined : monotonic()
-    let changed = Deferred.unsafeMake<void>(FiberId.none)
+    const sleepers = new Set<() => void>()
     const set = (next: number | undefined): void => {
       const before = now()
       const at = stopped ?? monotonic() + peerOffset
@@ -56,10 +53,23 @@ export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
       const passed = at + now() - before
       stopped = next === undefined ? undefined : passed
       peerOffset = passed - monotonic()
-      const waiting = changed
-      changed = Deferred.unsafeMake<void>(FiberId.none)
-      Deferred.unsafeDone(waiting, Effect.void)
+      for (const wake of [...sleepers]) wake()
     }
+    /** A timer, and no race of two fibers: the loops of all peers sleep this way. */
+    const sleepUntilSet = (milliseconds: number): Effect.Effect<void> =>
+      Effect.async<void>((resume) => {
+        const end = (): void => {
+          sleepers.delete(wake)
+          cancelTimer(timer)
+        }
+        const wake = (): void => {
+          end()
+          resume(Effect.void)
+        }
+        const timer = afterDelay(milliseconds, wake)
+        sleepers.add(wake)
+        return Effect.sync(end)
+      })
     const clock: NodeClock = {
       [Clock.ClockTypeId]: Clock.ClockTypeId,
       unsafeCurrentTimeMillis: now,
@@ -68,7 +78,7 @@ export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
       currentTimeNanos: real.currentTimeNanos,
       sleep: (duration) => real.sleep(duration),
       unsafePeerTime: () => stopped ?? monotonic() + peerOffset,
-      set: Effect.suspend(() => Deferred.await(changed))
+      sleepUntilSet
     }
     const service = MockTime.of({
       set: (seconds) => Effect.sync(() => set(seconds)),

@@ -44,6 +44,7 @@ const SLOW = [
   "dns/transfer/transferStreams.test.ts",
   "dns/wire/message.test.ts",
   "electrum/lightServer.test.ts",
+  "electrum/reorganizations.test.ts",
   "electrum/resolve.test.ts",
   "electrum/server.test.ts",
   "electrum/transports.test.ts",

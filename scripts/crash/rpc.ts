@@ -81,22 +81,32 @@ export const answersIn = (text: string, count: number): ReadonlyArray<Answer> =>
   return answers.map(answerOf)
 }
 
-/** A client of a node on a loopback port. */
+const basic = ({ password, username }: URL): string =>
+  `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`
+
+/** A client of a node. */
 export class RpcClient {
   readonly url: string
 
-  private readonly wallet: string
+  private readonly calls: string
+  private readonly headers: Readonly<Record<string, string>>
 
-  /** Calls about a wallet go to the one named; the default wallet has no name. */
-  constructor(port: number, wallet = "") {
-    this.url = `http://127.0.0.1:${port}`
-    this.wallet = `${this.url}/wallet/${wallet}`
+  /**
+   * At a port of this machine, where calls about a wallet go to the one named; the default wallet has no name. Or at a
+   * URL, which may have the user and the password.
+   */
+  constructor(at: number | URL, wallet = "") {
+    const isPort = typeof at === "number"
+    this.url = isPort ? `http://127.0.0.1:${at}` : at.origin
+    this.calls = isPort ? `${this.url}/wallet/${wallet}` : `${at.origin}${at.pathname}`
+    this.headers = isPort || at.username === "" ? {} : { authorization: basic(at) }
   }
 
   private async post(body: unknown): Promise<string> {
     try {
-      const response = await fetch(this.wallet, {
+      const response = await fetch(this.calls, {
         method: "POST",
+        headers: this.headers,
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(PATIENCE)
       })
@@ -130,7 +140,7 @@ export class RpcClient {
   /** Status and body of a path; status 0 where the node does not answer. */
   async get(path: string): Promise<{ readonly status: number; readonly body: string }> {
     try {
-      const response = await fetch(this.url + path, { signal: AbortSignal.timeout(PATIENCE) })
+      const response = await fetch(this.url + path, { headers: this.headers, signal: AbortSignal.timeout(PATIENCE) })
       return { status: response.status, body: await response.text() }
     } catch {
       return { status: 0, body: "" }

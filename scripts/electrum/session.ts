@@ -3,8 +3,11 @@ import type { Address } from "../../src/base/addresses.ts"
 
 /** A session of Electrum's protocol over TCP, of a client that waits for each answer. */
 export interface ElectrumSession {
-  /** The answer to a message, as the server sends it; empty if the server ends the session or says nothing. */
-  readonly ask: (message: string) => Promise<string>
+  /**
+   * The answer to a message, as the server sends it; empty if the server ends the session or says nothing. `heard` gets
+   * it before any notification that follows.
+   */
+  readonly ask: (message: string, heard?: (answer: string) => void) => Promise<string>
   readonly close: () => void
 }
 
@@ -45,12 +48,13 @@ export const openSession = (
     })
     socket.on("error", failed)
     socket.on("close", () => answer(""))
-    const ask = (message: string): Promise<string> =>
+    const ask = (message: string, heard?: (answer: string) => void): Promise<string> =>
       new Promise((resolve) => {
         if (socket.destroyed) return resolve("")
         const timer = setTimeout(() => answer(""), LONGEST)
         waiting = (text) => {
           clearTimeout(timer)
+          heard?.(text)
           resolve(text)
         }
         socket.write(message)

@@ -5,7 +5,8 @@ import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
 import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
-import type { TestClient } from "./client.ts"
+import { eventually } from "../support/eventually.ts"
+import { speaking, type TestClient } from "./client.ts"
 
 /** A whole node on a chain of the fixtures, with the server in front. */
 
@@ -58,6 +59,17 @@ export const onNode =
     )
 
 export const tcpPort = Effect.map(ElectrumServer, ({ addresses: { tcp: [first] } }) => first?.port ?? 0)
+
+/** Waits for the histories of wallets. */
+export const indexReady = eventually(
+  "the index is at the tip",
+  Effect.flatMap(tcpPort, (port) =>
+    Effect.scoped(Effect.gen(function*() {
+      const client = yield* speaking(port, "1.4.2")
+      const { error } = yield* client.call("blockchain.scripthash.get_history", "00".repeat(32))
+      return error === undefined
+    })))
+)
 
 /** As clients write it. */
 export const shownScriptHash = (name: Uint8Array): string => displayHash(nameIndexHash(name))

@@ -11,7 +11,7 @@ import { fixtureBlocks } from "../support/chainFixture.ts"
 import { eventually } from "../support/eventually.ts"
 import { type ScannedScript, type ScannedScripts, scanScripts } from "../support/scriptScan.ts"
 import { speaking, type TestClient } from "./client.ts"
-import { filledDirectory, type HistoryRow, onNode, provenRoot, tcpPort } from "./servedNode.ts"
+import { filledDirectory, type HistoryRow, indexReady, onNode, provenRoot, tcpPort } from "./servedNode.ts"
 
 const HEIGHT = 180
 
@@ -58,20 +58,10 @@ const isAsScanned = (client: TestClient, [hash, scanned]: readonly [string, Scan
     assert.strictEqual(yield* client.ask("blockchain.scripthash.subscribe", hash), statusOf(scanned))
   })
 
-const ready = eventually(
-  "the index is at the tip",
-  Effect.flatMap(tcpPort, (port) =>
-    Effect.scoped(Effect.gen(function*() {
-      const client = yield* speaking(port, "1.4.2")
-      const { error } = yield* client.call("blockchain.scripthash.get_history", "00".repeat(32))
-      return error === undefined
-    })))
-)
-
 describe("wallets", () => {
   it.scopedLive("get what a scan of the blocks finds", () =>
     served(Effect.gen(function*() {
-      yield* ready
+      yield* indexReady
       const client = yield* speaking(yield* tcpPort, "1.4.2")
       const scanned = someOf(scanScripts(chainTo(HEIGHT)))
       assert.isAbove(scanned.length, 15)
@@ -82,7 +72,7 @@ describe("wallets", () => {
 
   it.scopedLive("get each transaction of a history, with its proof", () =>
     served(Effect.gen(function*() {
-      yield* ready
+      yield* indexReady
       const client = yield* speaking(yield* tcpPort, "1.4.2")
       for (const [height, { header, transactions }] of chainTo(HEIGHT).entries()) {
         for (const [pos, { bytes, txid }] of height % 12 === 7 ? transactions.entries() : []) {
@@ -103,7 +93,7 @@ describe("wallets", () => {
 
   it.scopedLive("hear of blocks that touch a script, and of a reorg", () =>
     served(Effect.gen(function*() {
-      yield* ready
+      yield* indexReady
       const client = yield* speaking(yield* tcpPort, "1.4.2")
       const sink = yield* ChainSink
       const control = yield* ChainControl

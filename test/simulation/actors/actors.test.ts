@@ -75,6 +75,6 @@ describe("actors", () => {
     const actions = new Set(
       Array.from({ length: 20 }, (_, seed) => drawn(weather, seed)).flat().map((step) => step.action)
     )
-    assert.deepStrictEqual([...actions].sort(), ["clog", "mute", "partition", "reset", "slow"])
+    assert.deepStrictEqual([...actions].sort(), ["clog", "mute", "partition", "reset", "slow", "tear"])
   })
 })

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { below, type Random, shuffled } from "../../../src/base/random.ts"
 import { type DrawnStep, MINUTE, type NodePlan } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
-import { between, chance, numberAt, oneOf, textAt, textsAt, times, weighted } from "./drawing.ts"
+import { between, booleanAt, chance, numberAt, oneOf, textAt, textsAt, times, weighted } from "./drawing.ts"
 
 /** The longest fault of a link: long enough that connections are given up, and that branches grow on both sides. */
 const LONGEST = 15 * MINUTE
@@ -19,8 +19,12 @@ const sides = (random: Random, hosts: ReadonlyArray<string>): readonly [Array<st
   return [order.slice(0, size), order.slice(size)]
 }
 
+/** Chance that a cut is between two hosts alone, which others still reach. */
+const PAIR = 0.4
+
 const partition = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): ReadonlyArray<DrawnStep> => {
-  const [one, other] = sides(random, hostsOf(nodes))
+  const [first, others] = sides(random, hostsOf(nodes))
+  const [one, other] = chance(random, PAIR) ? [first.slice(0, 1), others.slice(0, 1)] : [first, others]
   const action = chance(random, 0.7) ? "partition" : "mute"
   return [{ at, action, arguments: { one, other, lasting: lasting(random) } }]
 }
@@ -51,7 +55,19 @@ const slow = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): Reado
   return [slowed, { at: at + between(random, [1_000, time]), action: "reset", arguments: { host: from, other: to } }]
 }
 
-const FAULTS = { partition, swizzle, reset, slow } as const
+/** The next long message from one host to another breaks or stalls their connection: often the first block after a partition. */
+const tear = (random: Random, at: number, nodes: ReadonlyArray<NodePlan>): ReadonlyArray<DrawnStep> => {
+  const [from, to] = shuffled(random, hostsOf(nodes))
+  return from === undefined || to === undefined
+    ? []
+    : [{
+      at,
+      action: "tear",
+      arguments: { from, to, stalls: chance(random, 0.5), lasting: between(random, [MINUTE, LONGEST]) }
+    }]
+}
+
+const FAULTS = { partition, swizzle, reset, slow, tear } as const
 
 /** Keeps a fault for the time of its step, even if the step is interrupted. */
 const during = (milliseconds: number, begin: () => () => void) =>
@@ -62,14 +78,14 @@ const cutting = ({ network }: World, from: ReadonlyArray<string>, to: ReadonlyAr
 
 /**
  * Disturbs the links: cuts the network into two parts, for both directions or for one, clogs hosts one after the other,
- * resets connections, slows links down. Must not touch nodes, and ends each of its faults by itself.
+ * resets connections, also within a message, slows links down or has messages wait in their middle. Must not touch nodes, and ends each of its faults by itself.
  */
 export const weather: Actor = {
   name: "weather",
 
   draw: ({ nodes, random, until }) =>
     times(random, { mean: 6 * MINUTE, until }).flatMap((at) => {
-      const fault = weighted(random, { partition: 4, swizzle: 2, reset: 3, slow: 2 })
+      const fault = weighted(random, { partition: 4, swizzle: 2, reset: 2, slow: 2, tear: 3 })
       return FAULTS[fault](random, at, nodes)
     }),
 
@@ -102,6 +118,13 @@ export const weather: Actor = {
         const way = { from: textAt(given, "from"), to: textAt(given, "to") }
         world.network.change((links) => links.limitBandwidth(way, numberAt(given, "bandwidth")))
         return () => world.network.change((links) => links.limitBandwidth(way, undefined))
+      }),
+    tear: ({ arguments: given }) =>
+      during(numberAt(given, "lasting"), () => {
+        const way = { from: textAt(given, "from"), to: textAt(given, "to") }
+        const end = (): void => world.network.change((links) => links.tear(way, undefined))
+        world.network.change((links) => links.tear(way, booleanAt(given, "stalls") ? "stall" : "break"))
+        return end
       })
   })
 }

@@ -1,6 +1,6 @@
 import type { Random } from "../../../src/base/random.ts"
 import type { Bytes } from "../../../src/protocol/bytes.ts"
-import { drawCut, drawDelay, type Links, SECOND, type Way } from "./links.ts"
+import { drawCut, drawDelay, type Links, SECOND, type Tear, type Way } from "./links.ts"
 
 /** One direction of a connection: bytes arrive whole, in order and late, or the connection breaks. */
 
@@ -17,6 +17,9 @@ const BUFFER = 0x10000
 
 /** Time without an answer after which a system gives a connection up (Linux, `tcp_retries2`). */
 const GIVE_UP = 924 * SECOND
+
+/** Time in which the reader of a torn message has what arrived of it. */
+const TEARING = SECOND
 
 /** How the receiving system treats segments. */
 export type Listening =
@@ -36,6 +39,10 @@ export interface PipeOptions {
   readonly deliver: (bytes: Bytes | undefined) => boolean
   /** The writer's connection is broken. */
   readonly broken: (code: "ECONNRESET" | "ETIMEDOUT") => void
+  /** A message waits in its middle. */
+  readonly torn: () => void
+  /** The connection is to break now, at both ends. */
+  readonly breaks: () => void
 }
 
 export class Pipe {
@@ -57,6 +64,8 @@ export class Pipe {
   private arrivedBytes = 0
   /** Whether the reader takes bytes. */
   private wanted = true
+  /** The fault that has let through only the first half of a message. */
+  private torn: Tear | undefined
   /** When the link has sent the last segment, and when it arrives: a later one does not overtake it. */
   private freeAt = 0
   private lastArrival: number
@@ -97,6 +106,7 @@ export class Pipe {
   /** A cut began or ended, or a host came or went. */
   changed(): void {
     if (this.over) return
+    if (this.torn === "stall" && !this.options.links.isStalled(this.options.way)) this.torn = undefined
     if (this.options.links.isOpen(this.options.way)) {
       const count = this.held
       this.held = 0
@@ -121,6 +131,10 @@ export class Pipe {
     return this.over
   }
 
+  get isTorn(): boolean {
+    return this.torn !== undefined
+  }
+
   /** Whether the reader's system has bytes for it. */
   get isUnread(): boolean {
     return this.arrivedBytes > 0
@@ -135,7 +149,7 @@ export class Pipe {
   /** Sends as much as the receiver's buffer takes. */
   private move(): void {
     if (this.over) return
-    if (this.isAnswered) this.sendSome()
+    if (this.isAnswered && this.torn === undefined) this.sendSome()
     this.watch()
     const { taken } = this
     if (taken === undefined || this.unsentBytes > BUFFER) return
@@ -148,6 +162,8 @@ export class Pipe {
       const room = BUFFER - this.sentBytes - this.arrivedBytes
       const [first] = this.unsent
       if (first === undefined || room <= 0) break
+      const tear = this.options.links.takeTear(this.options.way, first.length)
+      if (tear !== undefined) return this.tear(first, tear)
       const size = drawCut(Math.min(first.length, room), this.options.random)
       this.unsentBytes -= size
       if (size === first.length) this.unsent.shift()
@@ -169,6 +185,17 @@ export class Pipe {
     this.sent.push(bytes)
     this.sentBytes += size
     this.later(this.lastArrival - time.now(), () => this.arrive())
+  }
+
+  /** Sends half of a message, and nothing behind it for now. */
+  private tear(message: Bytes, tear: Tear): void {
+    const half = message.length >> 1
+    this.torn = tear
+    this.options.torn()
+    this.unsent[0] = message.subarray(half)
+    this.unsentBytes -= half
+    this.send(message.subarray(0, half))
+    if (tear === "break") this.later(this.lastArrival + TEARING - this.options.time.now(), this.options.breaks)
   }
 
   private later(nanos: number, task: () => void): void {

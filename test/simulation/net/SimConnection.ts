@@ -35,9 +35,13 @@ export class SimConnection {
   readonly called: SimSocket
   private readonly options: ConnectionOptions
   private readonly ends: readonly [End, End]
+  /** When the connection was made, or last disturbed by a fault of its links; in nanoseconds. */
+  private steadyFrom: number
+  private isDisturbed = false
 
   constructor(options: ConnectionOptions, from: Endpoint, to: Endpoint) {
     this.options = options
+    this.steadyFrom = options.time.now()
     const caller = this.end(from, to, () => this.ends[1])
     const called = this.end(to, from, () => this.ends[0])
     this.ends = [caller, called]
@@ -56,6 +60,20 @@ export class SimConnection {
 
   changed(): void {
     for (const { outgoing } of this.ends) outgoing.changed()
+    if (this.isDisturbed) this.steadyFrom = this.options.time.now()
+    this.isDisturbed = !this.isSteady
+  }
+
+  /** Since when bytes go both ways without a fault, in nanoseconds; `undefined` if they do not. */
+  get steadySince(): number | undefined {
+    return this.isSteady && this.ends.every(({ known }) => known) ? this.steadyFrom : undefined
+  }
+
+  private get isSteady(): boolean {
+    const [{ at: { host: one } }, { at: { host: other } }] = this.ends
+    const { isUp, links } = this.options
+    return isUp(one) && isUp(other) && !this.ends.some(({ outgoing }) => outgoing.isTorn) &&
+      links.isSteady({ from: one, to: other }) && links.isSteady({ from: other, to: one })
   }
 
   /** Both ends learn of a reset. */
@@ -85,7 +103,11 @@ export class SimConnection {
         entering(other.host)
         return opposite().socket.push(bytes ?? null)
       },
-      broken: (code) => this.break(end, code)
+      broken: (code) => this.break(end, code),
+      torn: () => {
+        this.isDisturbed = true
+      },
+      breaks: () => this.reset()
     }, time.now())
     const socket = new SimSocket({
       localAddress: at.host,

@@ -281,6 +281,48 @@ describe("SimNetwork", () => {
     assert.strictEqual(ours.error, "ECONNRESET")
   })
 
+  it("a torn message breaks its connection within it, once", async () => {
+    const { accepted, called, caller, listener, network, time } = await connected(12)
+    const [ours, theirs] = [reading(caller, time), reading(listener, time)]
+    network.links.tear({ from: HERE, to: THERE }, "break")
+    listener.write(numbered(1_000))
+    caller.write(numbered(100))
+    await time.pass(10 * SECOND)
+    assert.deepStrictEqual(bytesOf(ours), numbered(1_000))
+    assert.deepStrictEqual(bytesOf(theirs), numbered(100))
+    caller.write(numbered(1_000))
+    caller.write(numbered(100))
+    await time.pass(10 * SECOND)
+    assert.deepStrictEqual(bytesOf(theirs), concat(numbered(100), numbered(500)))
+    assert.strictEqual(ours.error, "ECONNRESET")
+    assert.strictEqual(theirs.error, "ECONNRESET")
+    network.dial(HERE, { host: THERE, port: PORT }, { connected: (socket) => called.push(socket), failed: assert.fail })
+    await time.pass(10 * SECOND)
+    const again = accepted[1]
+    if (again === undefined) return assert.fail("the second call was not accepted")
+    const later = reading(again, time)
+    called[1]?.write(numbered(1_000))
+    await time.pass(10 * SECOND)
+    assert.deepStrictEqual(bytesOf(later), numbered(1_000))
+  })
+
+  it("a stalled message goes on when the fault ends, and the connection is steady from then on", async () => {
+    const { caller, listener, network, time } = await connected(13)
+    const [way, theirs] = [{ from: HERE, to: THERE }, reading(listener, time)]
+    const made = network.steadySince(HERE, THERE)
+    assert.isDefined(made)
+    network.change((links) => links.tear(way, "stall"))
+    assert.strictEqual(network.steadySince(THERE, HERE), made)
+    caller.write(numbered(1_000))
+    await time.pass(60 * SECOND)
+    assert.deepStrictEqual(bytesOf(theirs), numbered(500))
+    assert.isUndefined(network.steadySince(HERE, THERE))
+    network.change((links) => links.tear(way, undefined))
+    assert.strictEqual(network.steadySince(HERE, THERE), time.now())
+    await time.pass(10 * SECOND)
+    assert.deepStrictEqual(bytesOf(theirs), numbered(1_000))
+  })
+
   it("gives another free port each time, and none at which somebody listens", () => {
     const network = new SimNetwork({ time: new ManualTime(), streamOf: streamOf(12) })
     const [first = 0, second = 0] = [network.freePort(HERE), network.freePort(HERE)]

@@ -73,6 +73,19 @@ export class SimNetwork {
     return count
   }
 
+  /** Connections of two hosts. */
+  between(host: string, other: string): number {
+    return this.of(host).filter((connection) => connection.has(other)).length
+  }
+
+  /** Since when two hosts have a connection without a fault, in nanoseconds; `undefined` if they have none. */
+  steadySince(host: string, other: string): number | undefined {
+    const since = this.of(host).flatMap((connection) =>
+      connection.has(other) && connection.steadySince !== undefined ? [connection.steadySince] : []
+    )
+    return since.length === 0 ? undefined : Math.min(...since)
+  }
+
   /** Accepts connections. Returns how to stop; `undefined` if the port is taken. */
   listen({ host, port }: Endpoint, accept: Accept): (() => void) | undefined {
     const { listeners } = this.begin(host)

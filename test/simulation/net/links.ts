@@ -33,6 +33,12 @@ export const drawDelay = ({ latency }: LinkShape, random: Random): number =>
     ? Math.max(latency, logUniform(random, [200 * NANOS_PER_MS, SLOWEST]))
     : latency + below(random, 1 + Math.floor(latency / 5))
 
+/** In the middle of a message, its connection breaks, or nothing more arrives until the fault ends. */
+export type Tear = "break" | "stall"
+
+/** The smallest message that is torn, in bytes: a transaction or part of a block. */
+const LEAST_TORN = 150
+
 /** The largest segment, in bytes. */
 const MOST = 0x4000
 
@@ -64,6 +70,9 @@ export class Links {
   private readonly streamOf: (name: string) => Random
   private readonly shapes = new Map<string, LinkShape>()
   private readonly slowed = new Map<string, number>()
+  /** Directions whose next long message is torn. */
+  private readonly tears = new Map<string, Tear>()
+  private readonly stalled = new Set<string>()
   private readonly cuts = new Set<Cut>()
 
   /** Each link has a stream of its own, so that a change of one leaves the others as they are. */
@@ -93,10 +102,42 @@ export class Links {
     this.cuts.delete(cut)
   }
 
-  /** Ends all cuts and slow links. */
+  /** Ends all cuts and slow links, and tears no message. */
   heal(): void {
     this.cuts.clear()
     this.slowed.clear()
+    this.tears.clear()
+    this.stalled.clear()
+  }
+
+  /** Tears the next long message of a direction; `undefined` ends that, and lets a stalled one go on. */
+  tear({ from, to }: Way, tear: Tear | undefined): void {
+    const key = `${from}>${to}`
+    if (tear !== undefined) this.tears.set(key, tear)
+    else {
+      this.tears.delete(key)
+      this.stalled.delete(key)
+    }
+  }
+
+  /** What a message of so many bytes meets; only one does. */
+  takeTear({ from, to }: Way, size: number): Tear | undefined {
+    const key = `${from}>${to}`
+    const tear = size < LEAST_TORN ? undefined : this.tears.get(key)
+    if (tear === undefined) return undefined
+    this.tears.delete(key)
+    if (tear === "stall") this.stalled.add(key)
+    return tear
+  }
+
+  /** Whether a message of a direction waits in its middle. */
+  isStalled({ from, to }: Way): boolean {
+    return this.stalled.has(`${from}>${to}`)
+  }
+
+  /** Whether a direction is neither cut nor slow. */
+  isSteady(way: Way): boolean {
+    return this.isOpen(way) && !this.slowed.has(`${way.from}>${way.to}`)
   }
 
   /** Limits a direction to a number of bytes per second; `undefined` ends that. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Budget, BUDGET_KINDS } from "../../../src/base/MemoryBudget.ts"
 import { PeerManager } from "../../../src/network/PeerManager.ts"
+import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
 import { firstFault, seen } from "./chains.ts"
 
@@ -24,6 +25,20 @@ const leftOver = (world: World, node: WorldNode): string | undefined => {
   return kind === undefined ? undefined : `without connections, ${budget.held(kind)} bytes of ${kind} are held`
 }
 
+/** Virtual milliseconds in which both sides of all connections learn that they are over. */
+const ENDING = MINUTE
+
+/** Breaks all connections: what a peer that left long ago still holds is seen then, as nobody else holds anything. */
+const isolated = (world: World): Effect.Effect<string | undefined> =>
+  Effect.gen(function*() {
+    const join = world.network.cut({ from: undefined, to: undefined })
+    for (const { plan: { host } } of world.nodes) world.network.reset(host)
+    yield* Effect.sleep(ENDING)
+    const fault = firstFault(world.nodes, (node) => leftOver(world, node))
+    join()
+    return fault
+  })
+
 export const memoryHolds: Property = {
   name: "connections and their memory have bounds",
   check: (world) => {
@@ -39,7 +54,8 @@ export const memoryHolds: Property = {
         const lasting = now.find(({ key }) => before.has(key))
         before = new Set(now.map(({ key }) => key))
         return lasting === undefined ? firstFault(world.nodes, tooMany) : `${lasting.key}: ${lasting.left}`
-      }
+      },
+      atEnd: () => isolated(world)
     }
   }
 }

@@ -98,7 +98,7 @@ const pay = (world: World, node: string, given: Act["arguments"]) =>
 const PARTS = 4
 
 /** Spends all coins that can be spent now, among them the youngest block reward, for new ones of the same wallet. */
-const sweep = (world: World, node: string) =>
+export const sweep = (world: World, node: string) =>
   withWallet(world, node, ({ keys, payments, rules }) =>
     Effect.gen(function*() {
       const coins = payments.candidates({})

@@ -1,16 +1,24 @@
 import * as Effect from "effect/Effect"
+import type { Random } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
-import { MINUTE } from "../plan.ts"
+import { type Drawing, type DrawnStep, MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
-import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
+import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
+import { sweep } from "./ownerActions.ts"
 
 /** Blocks. Only the last of them orphan rewards that were spent. */
 const DEPTHS = { few: [1, 6], many: [7, 40], rewards: [101, 112] } as const
 
-/** Takes back the last blocks at a node, and mines a longer branch there. */
-const overtake = (world: World, node: string, { ahead, depth }: { readonly depth: number; readonly ahead: number }) =>
+/** Chance that the old branch returns. */
+const RETURNS = 0.25
+
+/** Milliseconds before a reorganization of rewards in which owners spend the youngest of them. */
+const JUST_SPENT = 20_000
+
+/** Takes back the last blocks at a node, and mines other ones there: more than these, or a few until the old ones return. */
+const overtake = (world: World, node: string, { blocks, depth }: { readonly depth: number; readonly blocks: number }) =>
   Effect.gen(function*() {
     const first = yield* world.node(node).run(Effect.gen(function*() {
       const chain = yield* Chain
@@ -22,33 +30,46 @@ const overtake = (world: World, node: string, { ahead, depth }: { readonly depth
     }))
     if (first === undefined) return
     const withdrawn = world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
-    yield* mineAt(world, node, { way: "generate", delay: 0 }).pipe(
-      Effect.repeatN(depth + ahead - 1),
-      Effect.ensuring(Effect.ignore(withdrawn))
-    )
+    yield* Effect.forEach(
+      Array.from({ length: blocks }),
+      () => mineAt(world, node, { way: "generate", delay: 0 }),
+      { discard: true }
+    ).pipe(Effect.ensuring(Effect.ignore(withdrawn)))
   })
+
+const drawn = (random: Random, at: number, whole: Drawing["whole"]): ReadonlyArray<DrawnStep> => {
+  const node = oneOf(random, whole).name
+  const kind = weighted(random, { few: 58, many: 28, rewards: 14 })
+  const depth = between(random, DEPTHS[kind])
+  const blocks = chance(random, RETURNS)
+    ? between(random, [1, Math.min(depth, 3)]) - 1
+    : depth + between(random, [1, 3])
+  const taken = { at, action: "overtake", arguments: { node, depth, blocks } }
+  if (kind !== "rewards") return [taken]
+  const spent = whole.map(({ name }) => ({
+    at: Math.max(0, at - between(random, [1, JUST_SPENT])),
+    action: "spend",
+    arguments: { node: name }
+  }))
+  return [...spent, taken]
+}
 
 /**
  * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and sometimes more than a block reward
- * takes to mature, mines one to three more than these, and allows the old branch again. Must not leave a block invalid at a node that lives, nor ask for more than it has.
+ * takes to mature, just after owners have spent the youngest rewards. It mines one to three more than these, or so few that
+ * the old branch returns, and allows the old branch again. Must not leave a block invalid at a node that lives, nor ask for
+ * more than it has.
  */
 export const reorganizers: Actor = {
   name: "reorganizers",
 
   draw: ({ random, until, whole }) =>
-    times(random, { mean: 12 * MINUTE, until }).map((at) => ({
-      at,
-      action: "overtake",
-      arguments: {
-        node: oneOf(random, whole).name,
-        depth: between(random, DEPTHS[weighted(random, { few: 62, many: 30, rewards: 8 })]),
-        ahead: between(random, [1, 3])
-      }
-    })),
+    times(random, { mean: 12 * MINUTE, until }).flatMap((at) => drawn(random, at, whole)),
 
   act: (world) => ({
     overtake: ({ arguments: given }) =>
-      overtake(world, textAt(given, "node"), { depth: numberAt(given, "depth"), ahead: numberAt(given, "ahead") })
+      overtake(world, textAt(given, "node"), { depth: numberAt(given, "depth"), blocks: numberAt(given, "blocks") }),
+    spend: ({ arguments: given }) => sweep(world, textAt(given, "node"))
   }),
 
   heal: (world) =>

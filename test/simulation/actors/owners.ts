@@ -11,8 +11,9 @@ export const NAMES = 8
 /** Between two wishes of all owners, on average. */
 const WISHES = MINUTE / 2
 
-/** Chance that two owners register the same name at once. */
+/** Chance that two owners register the same name at once, and that both are one owner whose program repeats its call. */
 const RACE = 0.4
+const REPEATED = 0.5
 
 export const nameOf = (index: number): string => `d/name-${index}`
 
@@ -83,7 +84,8 @@ export const owners: Actor = {
       const node = oneOf(random, holders).name
       const wish = { at, action, arguments: { node, ...WISHED[action](random, holders) } }
       if (action !== "register" || !chance(random, RACE)) return [wish]
-      return [wish, { ...wish, arguments: { ...wish.arguments, node: oneOf(random, holders).name, value: "second" } }]
+      const second = chance(random, REPEATED) ? node : oneOf(random, holders).name
+      return [wish, { ...wish, arguments: { ...wish.arguments, node: second, value: "second" } }]
     })
   },
 

@@ -9,6 +9,7 @@ import { moneyHolds } from "./moneyHolds.ts"
 import { namesHold } from "./namesHold.ts"
 import { newcomersHold } from "./newcomersHold.ts"
 import { poolHolds } from "./poolHolds.ts"
+import { relayHolds } from "./relayHolds.ts"
 import { renewalsHold } from "./renewalsHold.ts"
 import { sagasHold } from "./sagasHold.ts"
 import { acknowledgedHolds, clientsHold, replicasHold } from "./toldHolds.ts"
@@ -19,17 +20,19 @@ export const PROPERTIES: ReadonlyArray<Property> = [
   namesHold,
   moneyHolds,
   poolHolds,
+  relayHolds,
   walletsHold,
   sagasHold,
   renewalsHold,
   answersHold,
   acknowledgedHolds,
   clientsHold,
-  memoryHolds,
   agreementHolds,
   fibersHold,
   lightHolds,
   newcomersHold,
   replicasHold,
-  eventsHold
+  eventsHold,
+  // Its last check ends all connections.
+  memoryHolds
 ]

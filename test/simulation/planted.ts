@@ -277,10 +277,23 @@ const reverted: ReadonlyArray<PlantedBug> = [
     find: "            decisions.note(state, id, invalid)\n",
     put: ""
   })),
-  past("names-from-genesis", "names.db that is ahead of the chain begins again at genesis", {
-    file: "chain/write/followers.ts",
-    find: "follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []",
-    put: "[]"
+  past("late-update", "an update of a name that expired before a block took it keeps its other coins", {
+    file: "wallet/ledger/orphans.ts",
+    find: "    if (ledger.spendsExpired(ancestor)) return true\n",
+    put: ""
+  }, {
+    file: "wallet/ledger/orphans.ts",
+    find: "dependentsOf(ledger, late).filter(waits)",
+    put: "dependentsOf(ledger, late).filter(() => false)"
+  }),
+  past("unsynced-wallet", "a power cut takes what a wallet has acknowledged", {
+    file: "base/atomicFile.ts",
+    find: "      await syncAside(file)\n",
+    put: ""
+  }, {
+    file: "base/atomicFile.ts",
+    find: "  await syncDirectory(dirname(path))\n",
+    put: ""
   })
 ]
 

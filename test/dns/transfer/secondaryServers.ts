@@ -43,6 +43,7 @@ export const SERVERS: ReadonlyArray<SecondaryServer> = [
   zonelistfile: "${directory}/zone.list"
   xfrdir: "${directory}"
   xfrd-reload-timeout: 0
+  rrl-ratelimit: 0
   minimal-responses: yes
 remote-control:
   control-enable: no

@@ -51,7 +51,6 @@ const SLOW = [
   "electrum/wallets.test.ts",
   "examples/examples.test.ts",
   "examples/verifyPage.test.ts",
-  "http/FastLane.test.ts",
   "http/RpcServer.test.ts",
   "http/hostile.test.ts",
   "http/laneEquality.test.ts",
@@ -87,7 +86,6 @@ const SLOW = [
   "network/PeerManager.test.ts",
   "network/addresses/AddressBook.test.ts",
   "network/peer/PeerConnection.test.ts",
-  "network/relay/relayAnnouncements.test.ts",
   "network/relay/Relay.test.ts",
   "network/relay/realMempool.test.ts",
   "network/sync/BlockDownload.test.ts",
@@ -195,17 +193,18 @@ const SLOW = [
 const LONGEST = [
   "desk/deskBrowser",
   "web/explorerBrowser",
-  "light/attacks",
-  "network/relay/Relay",
+  "simulation/world",
+  "names/events/replica",
   "postgres/exporter",
-  "wallet/WalletLive",
-  "http/RpcServer",
+  "dns/transfer/secondaries",
   "integration/crash",
   "integration/failures",
-  "integration/light",
   "integration/daemon",
-  "integration/damage",
+  "integration/tutorials",
+  "integration/light",
+  "integration/upgrade",
   "integration/restarts",
+  "integration/damage",
   "integration/registration"
 ].map((name) => `/test/${name}.test.ts`)
 
@@ -222,7 +221,7 @@ class LongestFirst extends BaseSequencer {
 
 const slow = SLOW.map((file) => `test/${file}`)
 const integration = "test/integration/**/*.test.ts"
-/** Of the projects whose tests import the sources. */
+/** Of all projects: their tests import the sources, those of whole programs as well. */
 const plugins = [compiledSources()]
 const setupFiles = ["test/support/curveOnce.ts", "test/support/propertySeed.ts"]
 const server = { deps: { external: [COMPILED] } }
@@ -263,7 +262,9 @@ export default defineConfig({
         }
       },
       {
+        plugins,
         test: {
+          server,
           name: "integration",
           include: [integration],
           // Whole programs of the build, after everything else, so that a node shares the machine with one other at most.

@@ -5,9 +5,8 @@ import { join } from "node:path"
 import * as Names from "../../src/names/NameDb.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { applyAll, blockAt } from "../names/blocks.ts"
-import { temporaryDirectory, temporaryNames } from "../support/chainLayer.ts"
-import { startNode, until } from "../support/daemon.ts"
-import { ownFixture } from "../support/fixtures.ts"
+import { temporaryNames } from "../support/chainLayer.ts"
+import { startNode, until, wholeDirectory } from "../support/daemon.ts"
 
 describe("names.db", () => {
   it.effect("keeps the last 300 blocks, through batches and rewinds", () =>
@@ -29,12 +28,7 @@ describe("names.db", () => {
     "one unknown block ahead of the chain goes back by that block, and denies no name meanwhile",
     () =>
       Effect.gen(function*() {
-        const directory = join(yield* temporaryDirectory, "data")
-        const before = `${directory}-before`
-        const first = yield* startNode(directory, "-loadblock", ownFixture("regtest-names/blocks.dat"))
-        yield* first.ready
-        yield* first.running.end()
-        cpSync(directory, before, { recursive: true })
+        const [directory, before] = [yield* wholeDirectory, yield* wholeDirectory]
         // One more block, which the chain then does not know: blocks and chainstate are those from before it.
         const second = yield* startNode(directory)
         yield* second.ready

@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { temporaryDirectory } from "../support/chain.ts"
-import { freePort, type Node, startNode, until } from "../support/daemon.ts"
-import { fixtureJson, ownFixture } from "../support/fixtures.ts"
-
-const FILE = ownFixture("regtest-names/blocks.dat")
+import { freePort, type Node, startNode, until, wholeDirectory } from "../support/daemon.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 
 const { checkpoints, tipHash } = fixtureJson<{
   readonly tipHash: string
@@ -19,15 +17,7 @@ const untilTip = (node: Node, hash: unknown) => until(node, "getbestblockhash", 
 /** A node that has the whole chain and accepts peers. */
 const server = Effect.gen(function*() {
   const port = yield* freePort
-  const node = yield* startNode(
-    yield* temporaryDirectory,
-    "-loadblock",
-    FILE,
-    "-maxpeers",
-    "20",
-    "-listen",
-    `127.0.0.1:${port}`
-  )
+  const node = yield* startNode(yield* wholeDirectory, "-maxpeers", "20", "-listen", `127.0.0.1:${port}`)
   yield* node.ready
   return { node, address: `127.0.0.1:${port}` }
 })

@@ -16,6 +16,9 @@ const damage = (directory: string): void => {
   flipByte(target, statSync(target).size >> 1)
 }
 
+/** Reads all coins, so that damage is found before the check of stored data begins, seconds after a start. */
+const readCoins = ({ rpc }: InnerDaemon): Promise<unknown> => rpc.ask(["gettxoutsetinfo"]).catch(() => undefined)
+
 /** Waits until a condition holds, for at most a minute. */
 const until = async (what: string, test: () => boolean): Promise<void> => {
   const end = performance.now() + 60_000
@@ -40,11 +43,14 @@ describe("a daemon whose chain state is damaged while it runs", () => {
         await ready()
         for (let time = 1; time <= RESTARTS_AN_HOUR; time++) {
           damage(directory)
+          // The first damage is left to the check.
+          if (time > 1) await readCoins(daemon)
           await until(`restart ${time}`, () => restarts() === time)
           await ready()
         }
         // At once: the check of stored data begins seconds after the start, and then rests for an hour.
         damage(directory)
+        await readCoins(daemon)
         await until("its end", () => daemon.end !== undefined)
         const { end } = daemon
         if (end?._tag !== "Refused") return assert.fail(JSON.stringify(end))

@@ -256,7 +256,7 @@ export class SimNode implements WorldNode {
     options: NodePlan["options"],
     opened: (exit: Exit.Exit<void, EmbeddedOpenFailure>) => void
   ) {
-    const { machine, network, posts, root } = this.around
+    const { machine, network, posts } = this.around
     const settings = this.settings(options)
     const { hook: sendsHook = false, name } = this.plan
     /** As the daemon does once the node runs. */
@@ -283,7 +283,7 @@ export class SimNode implements WorldNode {
       Effect.provideService(Threads, noThreads),
       Effect.provideService(Sampled, { node: undefined }),
       withCheapScrypt,
-      Effect.provide(nodeLog(machine, { name: this.name, root })),
+      Effect.provide(nodeLog(machine, this.name)),
       Effect.provideService(Pulse, this.drawn("pulse", PULSES)),
       Effect.withMaxOpsBeforeYield(this.drawn("yields", YIELDS)),
       // A span notes the stack of its caller, which nobody reads here.

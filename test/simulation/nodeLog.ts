@@ -9,16 +9,12 @@ import type { Machine } from "./virtual/Machine.ts"
 const shown = (value: unknown): string =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : String(value)
 
-/** `root`: the directory of the world, which has another name in each run. */
-export const nodeLog = (
-  machine: Machine,
-  { name, root }: { readonly name: string; readonly root: string }
-): Layer.Layer<never> => {
+export const nodeLog = (machine: Machine, name: string): Layer.Layer<never> => {
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
-    const words = (Array.isArray(message) ? message : [message]).map(shown).join(" ").replaceAll(root, "")
+    const words = (Array.isArray(message) ? message : [message]).map(shown).join(" ")
     machine.note(name, `${logLevel.label} ${words}`)
     if (Cause.isEmpty(cause)) return
-    const reason = Cause.pretty(cause).replaceAll(root, "")
+    const reason = Cause.pretty(cause)
     machine.note(name, reason)
     if (Cause.isDie(cause)) machine.fail({ what: "defect", reason: `${name}: ${words}`, stack: reason })
   })

@@ -167,8 +167,8 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
 
 /** Runs a plan once. Its failure is in the outcome. */
 export const runPlan = async (plan: Plan, cast: Cast, options: RunOptions): Promise<Outcome> => {
-  const machine = new Machine({ seed: plan.seed, show: options.show })
   const root = mkdtempSync(join(options.place, "svcd-world-"))
+  const machine = new Machine({ seed: plan.seed, root, show: options.show })
   const handles = recordHandles(() => machine.scheduler.current, machine.disk)
   const unwatch = watchWrites((database, statement) => machine.disk.writing(database, statement))
   const network = networkOf(

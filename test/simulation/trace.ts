@@ -23,16 +23,22 @@ export const clockTime = (nanos: number): string => {
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}.${rest}`
 }
 
+export interface TraceOptions {
+  /** The directory of the world, which has another name in each run: events have none. */
+  readonly root?: string | undefined
+  /** Gets each event in words as it happens. */
+  readonly show?: ((event: TracedEvent) => void) | undefined
+}
+
 export class Trace {
   private low = 0x243f6a88
   private high = 0x13198a2e
   private readonly ring: Array<TracedEvent> = []
   private at = 0
-  private readonly show: ((event: TracedEvent) => void) | undefined
+  private readonly options: TraceOptions
 
-  /** `show` gets each event in words as it happens. */
-  constructor(show?: (event: TracedEvent) => void) {
-    this.show = show
+  constructor(options: TraceOptions = {}) {
+    this.options = options
   }
 
   /** An event that only counts: cheap enough for each task. */
@@ -42,11 +48,13 @@ export class Trace {
   }
 
   /** An event that a reader wants to see. Its words count too. */
-  note(event: TracedEvent): void {
+  note(happened: TracedEvent): void {
+    const { root, show } = this.options
+    const event = root === undefined ? happened : { ...happened, what: happened.what.replaceAll(root, "") }
     for (let i = 0; i < event.what.length; i++) this.low = mix(this.low, event.what.charCodeAt(i))
     this.count(event.at, event.what.length, event.who.length)
     this.ring[this.at++ % SHOWN] = event
-    this.show?.(event)
+    show?.(event)
   }
 
   get hash(): string {

@@ -8,7 +8,7 @@ import * as Scheduler from "effect/Scheduler"
 import { replaceDisk } from "../../../src/base/disk.ts"
 import type { Random } from "../../../src/base/random.ts"
 import { streamOf } from "../seed.ts"
-import { Trace, type TracedEvent } from "../trace.ts"
+import { Trace, type TraceOptions } from "../trace.ts"
 import type { Facts, WorldFailure } from "../World.ts"
 import { type Guards, installGuards, replaced, type Substitute } from "./guards.ts"
 import { SimClock } from "./SimClock.ts"
@@ -52,11 +52,10 @@ export interface Part {
   readonly clock: SimClock
 }
 
-export interface MachineOptions {
+export interface MachineOptions extends TraceOptions {
   readonly seed: number
   /** Milliseconds by which the time of day at the beginning differs from `BEGINNING`. */
   readonly offset?: number
-  readonly show?: ((event: TracedEvent) => void) | undefined
 }
 
 const named = ({ fiber, group }: Task): string =>
@@ -88,10 +87,10 @@ export class Machine {
   private sinceBreath = 0
   private ended: (() => void) | undefined
 
-  constructor({ offset = 0, seed, show }: MachineOptions) {
+  constructor({ offset = 0, seed, ...traced }: MachineOptions) {
     this.seed = seed
     this.cost = streamOf(seed, "cost")
-    this.trace = new Trace(show)
+    this.trace = new Trace(traced)
     this.scheduler = new SimScheduler(streamOf(seed, "order"))
     this.world = this.partOf(this.scheduler.current, { offset })
     this.disk = new SimDisk({

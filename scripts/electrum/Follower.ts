@@ -65,6 +65,11 @@ export class Follower {
     return statusOf(await this.#reader.result("blockchain.scripthash.get_history", hash))
   }
 
+  /** Whether the server has a transaction. */
+  async has(txid: string): Promise<boolean> {
+    return typeof await this.#reader.result("blockchain.transaction.get", txid) === "string"
+  }
+
   async close(): Promise<void> {
     for (const session of this.#sessions) session.close()
     await this.#reader.close()

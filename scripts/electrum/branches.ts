@@ -21,7 +21,7 @@ const someWaiting = async (rpc: RpcClient, random: Random): Promise<ReadonlyArra
 }
 
 /** Mines a block with none, some or all of the mempool. */
-const mineBlock = async (rpc: RpcClient, random: Random): Promise<void> => {
+export const mineBlock = async (rpc: RpcClient, random: Random): Promise<void> => {
   const output = outputFor(random)
   const taken = random.below(3)
   if (taken > 0) {
@@ -32,13 +32,33 @@ const mineBlock = async (rpc: RpcClient, random: Random): Promise<void> => {
   await rpc.call("generatetodescriptor", 1, output)
 }
 
+/** The transactions of blocks and of the mempool, in an order in which they can be sent. */
+const transactionsFrom = async (rpc: RpcClient, from: number, to: number): Promise<ReadonlyArray<unknown>> => {
+  const found: Array<unknown> = []
+  for (let height = from; height <= to; height++) {
+    const block = recordOf(await rpc.call("getblock", await rpc.call("getblockhash", height), 2))
+    found.push(...listOf(block["tx"]).slice(1).map((each) => recordOf(each)["hex"]))
+  }
+  for (const txid of listOf(await rpc.call("getrawmempool"))) {
+    const answer = await rpc.ask(["getrawtransaction", txid])
+    if ("result" in answer) found.push(answer.result)
+  }
+  return found
+}
+
 /**
- * Replaces the last `depth` blocks by one more, and returns the hash of the tip. What the blocks had waits in the
- * mempool between. The node goes below its tip; nodes that follow it go over to the longer branch in one step.
+ * Replaces the last `depth` blocks by one more, and returns the hash of the tip. The node goes below its tip; nodes that
+ * follow it go over to the longer branch in one step. What the blocks and the mempool had is sent again before each new
+ * block: a wallet's transactions become final at the height where it made them.
  */
 export const replaceBlocks = async (rpc: RpcClient, depth: number, random: Random): Promise<string> => {
   const height = Number(await rpc.call("getblockcount"))
-  await rpc.call("invalidateblock", await rpc.call("getblockhash", height - depth + 1))
-  for (let mined = 0; mined <= depth; mined++) await mineBlock(rpc, random)
+  const first = height - depth + 1
+  const transactions = await transactionsFrom(rpc, first, height)
+  await rpc.call("invalidateblock", await rpc.call("getblockhash", first))
+  for (let mined = 0; mined <= depth; mined++) {
+    await rpc.askAll(transactions.map((each) => ["sendrawtransaction", each]))
+    await mineBlock(rpc, random)
+  }
   return String(await rpc.call("getbestblockhash"))
 }

@@ -4,13 +4,13 @@ import { displayHash, fromHex } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import type { Random } from "../crash/random.ts"
 import { listOf, pause, recordOf, type RpcClient } from "../crash/rpc.ts"
-import { replaceBlocks } from "./branches.ts"
+import { mineBlock, replaceBlocks } from "./branches.ts"
 import { type Call, GENERAL, type ServedChain } from "./calls.ts"
 import { chainQuestions, COMPARED, type Compared, comparison, headerQuestions, together } from "./comparison.ts"
 import { Follower } from "./Follower.ts"
 import { readServedChain } from "./servedChain.ts"
 import { Client, type Difference } from "./ServedPair.ts"
-import { walletTraffic } from "./traffic.ts"
+import { type Traffic, walletTraffic } from "./traffic.ts"
 
 /** Compares two servers while the chain is reorganized again and again. */
 
@@ -67,7 +67,7 @@ const everythingOf = (before: ServedChain, after: ServedChain): ServedChain => (
 
 const differenceOf = (what: object, answers: ReadonlyArray<unknown>): Difference => ({
   sent: JSON.stringify(what),
-  answers: [JSON.stringify(answers[0]), JSON.stringify(answers[1])]
+  answers: [JSON.stringify(answers[0]) ?? "", JSON.stringify(answers[1]) ?? ""]
 })
 
 /** Looks until it is so. Returns whether it came in time. */
@@ -119,6 +119,20 @@ class FollowedServers {
     return areThere ? [] : [differenceOf({ method: "told headers", tip }, told())]
   }
 
+  /** Waits until both have what waits in the mempool of the node. */
+  async heardPool(): Promise<ReadonlyArray<Difference>> {
+    const { rpc } = this.#options
+    const missing = new Set(listOf(await rpc.call("getrawmempool")).map(String))
+    await comesTrue(this.#patience, async () => {
+      for (const txid of missing) {
+        const found = await Promise.all(this.#followers.map((each) => each.has(txid)))
+        if (found.every((isThere) => isThere)) missing.delete(txid)
+      }
+      return missing.size === 0
+    })
+    return [...missing].map((txid) => differenceOf({ method: "told transaction", params: [txid] }, []))
+  }
+
   /** Waits until the last status that each told is that of its history, and the histories of both are the same. */
   async heardStatuses(): Promise<ReadonlyArray<Difference>> {
     let open = [...this.#followers[0].followed]
@@ -156,6 +170,22 @@ const questions = (chain: ServedChain, version: string, random: Random): Readonl
   [GENERAL, ...chainQuestions(chain, random), ...headerQuestions(chain, HEADERS, random)]
     .map((calls) => calls.filter((call) => isCompared(call, version)))
 
+/** Blocks with what the wallet sent, above the mempool of the last reorganization. */
+const TRAFFIC_BLOCKS = 2
+
+/** Sends, mines, and waits until both servers have it. */
+const withTraffic = async (
+  followed: FollowedServers,
+  { random, rpc }: ReorganizationOptions,
+  traffic: Traffic
+): Promise<ReadonlyArray<Difference>> => {
+  await traffic.send(random)
+  for (let mined = 0; mined < TRAFFIC_BLOCKS; mined++) await mineBlock(rpc, random)
+  // The last ones wait in the mempool.
+  await traffic.send(random)
+  return followed.heardTip(String(await rpc.call("getbestblockhash")))
+}
+
 /** One reorganization: what the servers tell of it, then all that it touched, in each version of the protocol. */
 const reorganizedOnce = async (
   followed: FollowedServers,
@@ -165,9 +195,10 @@ const reorganizedOnce = async (
   const before = await followed.read(depth + BELOW)
   await followed.follow(before)
   const missed = [...await followed.heardTip(await replaceBlocks(rpc, depth, random))]
+  missed.push(...await followed.heardPool())
   const after = await followed.read(depth + BELOW + 1)
-  missed.push(...await followed.heardStatuses())
   await followed.follow(after)
+  missed.push(...await followed.heardStatuses())
   const compared: Array<Compared> = [{ asked: 0, differences: missed }]
   for (const version of versions) {
     compared.push(await comparison(servers, version, questions(everythingOf(before, after), version, random)))
@@ -187,8 +218,8 @@ export const reorganizations = async (
     await traffic?.begin()
     await followed.begin()
     for (let depth = 1; depth <= options.depths; depth++) {
-      await traffic?.send(options.random)
-      const compared = await reorganizedOnce(followed, options, depth)
+      const missed = traffic === undefined ? [] : await withTraffic(followed, options, traffic)
+      const compared = together([{ asked: 0, differences: missed }, await reorganizedOnce(followed, options, depth)])
       report(depth, compared)
       all.push(compared)
     }

@@ -13,6 +13,12 @@ export const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
 /** Where Node.js keeps compiled modules for the next process. */
 const COMPILED = join(tmpdir(), "svcd-simulation-compiled")
 
+/**
+ * Flags of V8 for worlds. By default, the heap grows to several times what a world keeps (70 MB), and the process has to be
+ * replaced after a seed or two, before its code is fast.
+ */
+const SMALL_HEAP = ["--max-semi-space-size=16", "--heap-growing-percent=50"]
+
 /** Characters of what a process wrote to its standard error that are kept. */
 const KEPT = 2_000
 
@@ -45,7 +51,7 @@ export const ownPlace = (): string => {
 /** Starts a program of this folder. */
 const start = (name: "oneTemplate" | "worldProcess", ...given: ReadonlyArray<string>): Program => {
   const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
-  const child = spawn(process.execPath, [...process.execArgv, file, ...given], {
+  const child = spawn(process.execPath, [...SMALL_HEAP, ...process.execArgv, file, ...given], {
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     env: { NODE_COMPILE_CACHE: COMPILED, ...process.env }
   })

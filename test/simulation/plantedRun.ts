@@ -99,21 +99,31 @@ const search = (place: string, given: ReadonlyArray<string>, cwd: string): Promi
     })
   })
 
+interface BugSearch {
+  readonly bug: PlantedBug
+  readonly options: PlantedOptions
+  /** Runs without a bug by their arguments: many bugs are found by the same seeds. */
+  readonly controls: Map<string, Promise<Search>>
+}
+
 /** Runs seeds of a build with a bug until one fails that passes without the bug. Says which ones it left out. */
-const searchBug = async (
-  place: string,
-  cwd: string,
-  { bug, options }: { readonly bug: PlantedBug; readonly options: PlantedOptions }
-): Promise<Search> => {
+const searchBug = async (place: string, cwd: string, { bug, controls, options }: BugSearch): Promise<Search> => {
   const given = await argumentsOf(bug, options)
   const clean = join(options.root, "build", "test", "simulation")
+  const controlOf = (seed: number): Promise<Search> => {
+    const wanted = [...given, "--seed", `${seed}`]
+    const key = wanted.join(" ")
+    const control = controls.get(key) ?? search(clean, wanted, mkdtempSync(join(cwd, "control-")))
+    controls.set(key, control)
+    return control
+  }
   let [seeds, from] = [0, options.from]
   for (;;) {
     const runs = options.from + options.runs - from
     const result = await search(place, [...given, "--runs", `${runs}`, "--from", `${from}`, "--first"], cwd)
     seeds += result.seeds
     if (result.seed === undefined) return { ...result, seeds }
-    const control = await search(clean, [...given, "--seed", `${result.seed}`], mkdtempSync(join(cwd, "control-")))
+    const control = await controlOf(result.seed)
     if (control.ended === undefined) return { ...result, seeds }
     options.print(`seed ${result.seed} is left out: it fails without the bug (${control.ended})`)
     seeds--
@@ -142,10 +152,11 @@ export const findPlanted = async (options: PlantedOptions): Promise<boolean> => 
   if (unknown.length > 0) throw new Error(`no planted bug has the name ${unknown.join(", ")}`)
   const found: Array<PlantedBug> = []
   const rows: Array<PlantedRow> = []
+  const controls: BugSearch["controls"] = new Map()
   for (const bug of bugs) {
     const place = plant(root, bug)
     const cwd = mkdtempSync(join(tmpdir(), `svcd-planted-${bug.name}-`))
-    const result = await searchBug(place, cwd, { bug, options })
+    const result = await searchBug(place, cwd, { bug, controls, options })
     if (!keep) rmSync(join(root, "build", "planted", bug.name), { recursive: true, force: true })
     if (result.file === undefined) rmSync(cwd, { recursive: true })
     print(row(bug, result))

@@ -9,6 +9,8 @@ export interface HookMessagesOptions {
   readonly secret: string
   readonly fault: (what: string, detail: string) => void
   readonly count: (what: string) => void
+  /** Each event, after the copy has it, as JSON with names and values in hexadecimal digits. */
+  readonly taken?: (event: string) => void
   /** All events of a block have come: the copy has the names as of the block. */
   readonly complete?: (block: { readonly height: number; readonly hash: string }) => void
 }
@@ -59,11 +61,16 @@ export class HookMessages {
     return this.blocks.at(-1)?.hash
   }
 
+  /** The height of that block; -1 for none. */
+  get height(): number {
+    return this.blocks.at(-1)?.height ?? -1
+  }
+
   take(
     body: string,
     { id, signature, timestamp }: { readonly id: string; readonly timestamp: string; readonly signature: string }
   ): void {
-    const { complete, count, fault } = this.options
+    const { complete, count, fault, taken } = this.options
     const expected = `v1,${createHmac("sha256", this.key).update(`${id}.${timestamp}.${body}`).digest("base64")}`
     if (signature !== expected) return fault("unsigned", id)
     const before = this.bodies.get(id)
@@ -80,7 +87,11 @@ export class HookMessages {
     const message: Message = JSON.parse(body)
     if (message.type === "names.undone") this.undo(message)
     else this.connect(message)
-    for (const event of message.events) take(this.replica, JSON.stringify(event, inDigits))
+    for (const event of message.events) {
+      const text = JSON.stringify(event, inDigits)
+      take(this.replica, text)
+      taken?.(text)
+    }
     if (message.type !== "names.undone" && !message.more) complete?.(message)
   }
 

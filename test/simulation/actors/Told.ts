@@ -1,5 +1,6 @@
 import type { HookMessages } from "../../../scripts/crash/hookMessages.ts"
 import type { Freshness, NameRecord } from "../../../src/client/records.ts"
+import type { Bytes } from "../../../src/protocol/bytes.ts"
 import type { World } from "../World.ts"
 import type { EventCopy } from "./copies.ts"
 
@@ -64,6 +65,19 @@ export interface Replica {
   cursor: string
 }
 
+/** What the receiver of a webhook has. */
+export interface ReceivedCopy {
+  readonly messages: HookMessages
+  readonly copy: EventCopy
+}
+
+/** A block that an operator forbade. */
+export interface RefusedBlock {
+  readonly height: number
+  /** Wire order. */
+  readonly hash: Bytes
+}
+
 export class Told {
   readonly transactions: Array<SentTransaction> = []
   readonly registrations: Array<BegunRegistration> = []
@@ -72,7 +86,9 @@ export class Told {
   /** Copies by `GET /events`. */
   readonly copies: Array<EventCopy> = []
   /** What the receiver of a node's webhook has, by node. */
-  readonly hooks = new Map<string, HookMessages>()
+  readonly hooks = new Map<string, ReceivedCopy>()
+  /** What operators forbid now, by node. */
+  readonly refused = new Map<string, ReadonlyArray<RefusedBlock>>()
   /** Updates that no owner signed, in display order. Whole nodes refuse them. */
   readonly thefts = new Set<string>()
   /** Payments with the key of a wallet that another program made, in display order. */
@@ -93,3 +109,12 @@ export const toldIn = (world: World): Told => {
 }
 
 export const sourceAt = (world: World, node: string): Source => ({ node, life: world.node(node).life, at: world.now() })
+
+/** An operator forbade a block at a node, which has said that it did. */
+export const noteRefused = (world: World, node: string, block: RefusedBlock): void => {
+  const { refused } = toldIn(world)
+  refused.set(node, [...refused.get(node) ?? [], block])
+}
+
+/** A block will be allowed at a node. The others may be: a withdrawal reaches to ancestors and descendants. */
+export const noteAllowed = (world: World, node: string): void => void toldIn(world).refused.delete(node)

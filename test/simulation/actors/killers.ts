@@ -9,7 +9,8 @@ const POWER_CUT = 0.4
 /** The longest time that a node is down, in milliseconds. */
 const DOWN = MINUTE
 
-const again = (world: World, name: string, after: number) =>
+/** Starts a node that is down, after some milliseconds. */
+export const again = (world: World, name: string, after: number) =>
   Effect.gen(function*() {
     yield* Effect.sleep(after)
     const node = world.node(name)

@@ -1,12 +1,14 @@
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type { Random } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { type Drawing, type DrawnStep, MINUTE } from "../plan.ts"
-import type { Actor, World } from "../World.ts"
+import type { Actor, World, WorldNode } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
 import { sweep } from "./ownerActions.ts"
+import { noteAllowed } from "./Told.ts"
 
 /** Blocks. Only the last of them orphan rewards that were spent. */
 const DEPTHS = { few: [1, 6], many: [7, 40], rewards: [101, 112] } as const
@@ -17,8 +19,15 @@ const RETURNS = 0.25
 /** Milliseconds before a reorganization of rewards in which owners spend the youngest of them. */
 const JUST_SPENT = 20_000
 
+/** How often a node is asked to allow what it refuses, once the faults end. */
+const TRIES = 30
+
 /** Takes back the last blocks at a node, and mines other ones there: more than these, or a few until the old ones return. */
-const overtake = (world: World, node: string, { blocks, depth }: { readonly depth: number; readonly blocks: number }) =>
+export const overtake = (
+  world: World,
+  node: string,
+  { blocks, depth }: { readonly depth: number; readonly blocks: number }
+) =>
   Effect.gen(function*() {
     const first = yield* world.node(node).run(Effect.gen(function*() {
       const chain = yield* Chain
@@ -29,7 +38,10 @@ const overtake = (world: World, node: string, { blocks, depth }: { readonly dept
       return header.hash
     }))
     if (first === undefined) return
-    const withdrawn = world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
+    const withdrawn = Effect.suspend(() => {
+      noteAllowed(world, node)
+      return world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
+    })
     yield* Effect.forEach(
       Array.from({ length: blocks }),
       () => mineAt(world, node, { way: "generate", delay: 0 }),
@@ -54,6 +66,17 @@ const drawn = (random: Random, at: number, whole: Drawing["whole"]): ReadonlyArr
   return [...spent, taken]
 }
 
+/** A node that was killed meanwhile still refuses the branch of the others. It may be down now. */
+const allowing = (world: World, node: WorldNode): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    noteAllowed(world, node.name)
+    return node.run(Effect.gen(function*() {
+      const [chain, control] = [yield* Chain, yield* ChainControl]
+      const invalid = yield* chain.bestInvalid
+      if (invalid !== undefined) yield* control.reconsider(invalid.hash)
+    }))
+  }).pipe(Effect.retry({ times: TRIES, schedule: Schedule.spaced("10 seconds") }), Effect.ignore)
+
 /**
  * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and sometimes more than a block reward
  * takes to mature, just after owners have spent the youngest rewards. It mines one to three more than these, or so few that
@@ -72,12 +95,5 @@ export const reorganizers: Actor = {
     spend: ({ arguments: given }) => sweep(world, textAt(given, "node"))
   }),
 
-  heal: (world) =>
-    Effect.forEach(world.whole, (node) =>
-      Effect.ignore(node.run(Effect.gen(function*() {
-        const [chain, control] = [yield* Chain, yield* ChainControl]
-        const invalid = yield* chain.bestInvalid
-        // A node that was killed meanwhile still refuses the branch of the others.
-        if (invalid !== undefined) yield* control.reconsider(invalid.hash)
-      }))), { discard: true })
+  heal: (world) => Effect.forEach(world.whole, (node) => Effect.forkDaemon(allowing(world, node)), { discard: true })
 }

@@ -9,7 +9,7 @@ import { AnswerOptions } from "../../../src/rpc/AnswerOptions.ts"
 import { eventsPage } from "../../../src/web/events/eventsPage.ts"
 import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
-import { compareAtBlock, type EventCopy } from "./copies.ts"
+import { compareAtBlock, type EventCopy, type LifeEvent, newCopy, takeLife } from "./copies.ts"
 import { between, booleanAt, chance, numberAt, textAt } from "./drawing.ts"
 import { toldIn } from "./Told.ts"
 
@@ -30,7 +30,7 @@ const copyOf = (world: World, node: string): EventCopy => {
   const { copies } = toldIn(world)
   const known = copies.find((each) => each.node === node)
   if (known !== undefined) return known
-  const copy: EventCopy = { node, replica: { names: new Map(), cursor: "0" } }
+  const copy = newCopy(node)
   copies.push(copy)
   return copy
 }
@@ -57,10 +57,13 @@ class Pieces {
 }
 
 const takeEvent = (world: World, copy: EventCopy, json: string | undefined, cursor: string | undefined): void => {
-  const event: { readonly type?: string; readonly height: number; readonly hash: string } = JSON.parse(json ?? "{}")
+  const event: LifeEvent & { readonly hash: string } = JSON.parse(json ?? "{}")
   // The next request says what to do.
   if (event.type === "error") return world.note("events end", { node: copy.node, json })
-  if (json !== undefined) take(copy.replica, json)
+  if (json !== undefined) {
+    take(copy.replica, json)
+    takeLife(copy, event)
+  }
   if (event.type === "block") compareAtBlock(world, copy, event)
   if (cursor !== undefined) copy.replica.cursor = cursor
 }

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import { copyFault } from "../actors/copies.ts"
+import { copyFault, type EventCopy } from "../actors/copies.ts"
 import { readRest } from "../actors/subscribers.ts"
 import { toldIn } from "../actors/Told.ts"
 import { MINUTE } from "../plan.ts"
@@ -12,11 +12,7 @@ const REST = 2 * MINUTE
 const PATIENCE = 10
 
 /** The difference between a copy by events and the names of its node. */
-const lastFault = (
-  world: World,
-  node: WorldNode,
-  copy: { readonly cursor: string; readonly names: Parameters<typeof copyFault>[0]["names"] }
-): string | undefined => {
+const lastFault = (world: World, node: WorldNode, copy: EventCopy): string | undefined => {
   const tip = settledTip(node)
   if (tip === undefined) return `${node.name} (${node.state}) has no tip to compare its copy with`
   let isCompared = false
@@ -24,7 +20,7 @@ const lastFault = (
     isCompared = true
     return copyFault(copy, state)
   })
-  if (fault !== undefined) return `${node.name} at height ${tip.height}: ${fault} (cursor ${copy.cursor})`
+  if (fault !== undefined) return `${node.name} at height ${tip.height}: ${fault} (cursor ${copy.replica.cursor})`
   return isCompared ? undefined : `no node has the tip of ${node.name}, of height ${tip.height}`
 }
 
@@ -33,7 +29,7 @@ const readersFault = (world: World) =>
     const { copies } = toldIn(world)
     yield* Effect.forEach(copies, (copy) => readRest(world, copy, REST), { concurrency: "unbounded" })
     for (const copy of copies) {
-      const fault = lastFault(world, world.node(copy.node), copy.replica)
+      const fault = lastFault(world, world.node(copy.node), copy)
       if (fault !== undefined) return fault
     }
     return undefined
@@ -48,12 +44,13 @@ const resumed = ({ run, webhooks }: WorldNode) =>
 
 const receiverFault = (world: World, node: WorldNode) =>
   Effect.gen(function*() {
-    const messages = toldIn(world).hooks.get(node.name)
-    if (messages === undefined) return undefined
+    const received = toldIn(world).hooks.get(node.name)
+    if (received === undefined) return undefined
+    const { copy, messages } = received
     yield* resumed(node)
     for (let minute = 0;; minute++) {
       const tip = settledTip(node)
-      if (tip !== undefined && messages.tip === displayHash(tip.hash)) return lastFault(world, node, messages.replica)
+      if (tip !== undefined && messages.tip === displayHash(tip.hash)) return lastFault(world, node, copy)
       if (minute === PATIENCE) break
       yield* Effect.sleep("1 minute")
     }

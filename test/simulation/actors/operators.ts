@@ -5,9 +5,9 @@ import type { Random } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { type Arguments, MINUTE, type NodePlan } from "../plan.ts"
-import type { Actor, World } from "../World.ts"
+import type { Act, Actor, World } from "../World.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
-import { toldIn } from "./Told.ts"
+import { noteAllowed, noteRefused, toldIn } from "./Told.ts"
 
 /** What an operator may change from start to start, besides what the plan says of the node. */
 const RESTARTS: Readonly<Record<string, NodePlan["options"]>> = {
@@ -22,22 +22,40 @@ const RESTARTS: Readonly<Record<string, NodePlan["options"]>> = {
 /** Where an operator keeps a copy of the wallet; it survives kills with the directory of the node. */
 const COPY = "wallet-copy.json"
 
-/** Refuses a block of the last ones for a while. */
-const refuse = (world: World, node: string, { depth, lasting }: { readonly depth: number; readonly lasting: number }) =>
-  world.node(node).run(Effect.gen(function*() {
-    const [chain, { invalidate, reconsider }] = [yield* Chain, yield* ChainControl]
+/** Forbids a block of the last ones. */
+const invalidated = (depth: number) =>
+  Effect.gen(function*() {
+    const [chain, { invalidate }] = [yield* Chain, yield* ChainControl]
     const { height } = yield* chain.tip
     const header = yield* chain.headerAt(height - depth + 1)
-    if (header === undefined || height < depth) return
+    if (header === undefined || height < depth) return undefined
     yield* invalidate(header.hash)
-    yield* Effect.ensuring(Effect.sleep(lasting), Effect.ignore(reconsider(header.hash)))
-  }))
+    return { hash: header.hash, height: header.height }
+  })
 
 const restart = (world: World, name: string, options: NodePlan["options"]) =>
   Effect.gen(function*() {
     const node = world.node(name)
     yield* node.stop
     if (node.state === "down") yield* node.start(options)
+  })
+
+/** Forbids a block for a while, in which the node may start again with other options. */
+const refuse = (world: World, name: string, { arguments: given }: Act) =>
+  Effect.gen(function*() {
+    const node = world.node(name)
+    const block = yield* node.run(invalidated(numberAt(given, "depth")))
+    if (block === undefined) return
+    noteRefused(world, name, block)
+    const allowed = node.run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(block.hash)))
+    yield* Effect.gen(function*() {
+      const options = RESTARTS[textAt(given, "as")]
+      if (options !== undefined) yield* restart(world, name, options)
+      yield* Effect.sleep(numberAt(given, "lasting"))
+    }).pipe(Effect.ensuring(Effect.suspend(() => {
+      noteAllowed(world, name)
+      return Effect.ignore(allowed)
+    })))
   })
 
 const pathsOf = (world: World, node: string) => {
@@ -69,14 +87,18 @@ const restore = (world: World, name: string) =>
 const WEIGHTS = { refuse: 3, restart: 3, backup: 2, restore: 1 } as const
 
 const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Arguments>> = {
-  refuse: (random) => ({ depth: between(random, [1, 12]), lasting: between(random, [1_000, 8 * MINUTE]) }),
+  refuse: (random) => ({
+    depth: between(random, [1, 12]),
+    lasting: between(random, [1_000, 8 * MINUTE]),
+    as: oneOf(random, ["running", ...Object.keys(RESTARTS)])
+  }),
   restart: (random) => ({ as: oneOf(random, Object.keys(RESTARTS)) }),
   backup: () => ({}),
   restore: () => ({})
 }
 
 /**
- * Operators refuse blocks and allow them again, restart nodes with other options, and keep and restore copies of
+ * Operators refuse blocks and allow them again, most often after a restart, restart nodes with other options, and keep and restore copies of
  * wallets. Must not damage files, nor leave a node down or a block refused.
  */
 export const operators: Actor = {
@@ -89,8 +111,7 @@ export const operators: Actor = {
     }),
 
   act: (world) => ({
-    refuse: ({ arguments: given }) =>
-      refuse(world, textAt(given, "node"), { depth: numberAt(given, "depth"), lasting: numberAt(given, "lasting") }),
+    refuse: (act) => refuse(world, textAt(act.arguments, "node"), act),
     restart: ({ arguments: given }) => restart(world, textAt(given, "node"), RESTARTS[textAt(given, "as")] ?? {}),
     backup: ({ arguments: given }) => backup(world, textAt(given, "node")),
     restore: ({ arguments: given }) => restore(world, textAt(given, "node"))

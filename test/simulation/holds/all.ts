@@ -1,6 +1,7 @@
 import type { Property } from "../World.ts"
 import { agreementHolds } from "./agreementHolds.ts"
 import { answersHold } from "./answersHold.ts"
+import { decisionsHold } from "./decisionsHold.ts"
 import { eventsHold } from "./eventsHold.ts"
 import { fibersHold } from "./fibersHold.ts"
 import { lightHolds } from "./lightHolds.ts"
@@ -33,6 +34,7 @@ export const PROPERTIES: ReadonlyArray<Property> = [
   newcomersHold,
   replicasHold,
   eventsHold,
+  decisionsHold,
   // Its last check ends all connections.
   memoryHolds
 ]

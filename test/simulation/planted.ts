@@ -230,6 +230,21 @@ const readers: ReadonlyArray<PlantedBug> = [
     find: "      if (row !== hook.row) yield* store(row)",
     put: "      hook.row = row"
   })),
+  inWorld2(bug("expired-counted", "the statistics of the unspent coins keep those of expired names", {
+    file: "chain/indexes/coinTotals.ts",
+    find: "    removed: [...coins?.removed ?? []]\n",
+    put: "    removed: [...coins?.removed ?? []].filter(([key]) => inside.has(key))\n"
+  })),
+  inWorld2(bug("validation-ends", "a node that restarts does not validate the blocks below its snapshot any more", {
+    file: "chain/Snapshots.ts",
+    find: "    yield* background.begin\n    return {",
+    put: "    return {"
+  })),
+  inWorld2(bug("client-stays", "a client that is done leaves a fiber that waits for the end of the node", {
+    file: "node/nodeClient.ts",
+    find: "      Effect.forkScoped\n    ))",
+    put: "      Effect.forkDaemon\n    ))"
+  })),
   inWorld2(bug("swallowed-commit", "a wallet goes on although its index could not store a block", {
     file: "wallet/ledger/IndexStore.ts",
     find: "    this.using(\"writing\", () => this.opened.database.transaction(work)())\n",

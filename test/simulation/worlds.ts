@@ -88,18 +88,25 @@ export const castOf = (world: WorldNumber): Cast => WORLDS[world]
 /** A light node needs no wallet, and cannot have one. */
 const LIGHT: NodePlan["options"] = { sync: "light", disableWallet: true }
 
+/** Its statistics of the unspent coins are compared with the blocks. */
+const COUNTING: NodePlan["options"] = { coinStatsIndex: true }
+
 /** What owners use has no place on a node that begins again. */
 const NEWCOMER: Pick<NodePlan, "newcomer" | "options"> = { options: { disableWallet: true }, newcomer: true }
 
 /**
  * The nodes that each world has, before the seed makes them different: those with the whole chain, light ones, and
- * newcomers. Nobody calls the last two.
+ * newcomers. Nobody calls the last two. In world 2, the last whole node has an index of statistics.
  */
 export const nodesOf = (world: WorldNumber): ReadonlyArray<NodePlan> => {
   const { lightNodes, newcomers, nodes } = WORLDS[world]
   const whole = NAMES.slice(0, nodes)
   const ofKind = (place: number): Pick<NodePlan, "newcomer" | "options"> =>
-    place < nodes ? { options: {} } : place < nodes + lightNodes ? { options: LIGHT } : NEWCOMER
+    place < nodes
+      ? { options: world === 2 && place === nodes - 1 ? COUNTING : {} }
+      : place < nodes + lightNodes
+      ? { options: LIGHT }
+      : NEWCOMER
   return NAMES.slice(0, nodes + lightNodes + newcomers).map((name, place) => ({
     name,
     host: hostOf(place),

@@ -11,15 +11,21 @@ const DATABASES = ["chainstate.db", "names.db", "wallet.db", "names-window.db", 
 /** Most transactions have few rows. */
 const ROWS = [0, 0, 1, 2, 5, 20, 1_000_000]
 
+/** How often an operator restarts a node that survived the failure of a database: it shows what was not stored. */
+const RESTARTS = 0.5
+
 const CODES = ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC"] as const
 
 const codeOf = (text: string): DatabaseFault["code"] => CODES.find((code) => code === text) ?? "SQLITE_IOERR_WRITE"
 
 const faultOf = (text: string): DiskFault => text === "full" || text === "broken" ? text : "slow"
 
-/** What an operator does once the disk works again: starts a node that ended because of it. */
-const repaired = (node: WorldNode) =>
-  Effect.suspend(() => node.state === "down" || node.state === "lost" ? node.start() : Effect.void)
+/** What an operator does once the disk works again: starts a node that ended because of it, or restarts one that did not. */
+const repaired = (node: WorldNode, restarts = false) =>
+  Effect.gen(function*() {
+    if (restarts && node.state === "running") yield* node.stop
+    if (node.state === "down" || node.state === "lost") yield* node.start()
+  })
 
 /** Keeps a fault for a while, then repairs what it did to the node. */
 const during = (world: World, { arguments: given }: Act, begin: (node: string) => () => void) => {
@@ -28,12 +34,12 @@ const during = (world: World, { arguments: given }: Act, begin: (node: string) =
     Effect.sync(() => begin(node.name)),
     () => Effect.sleep(numberAt(given, "lasting")),
     (end) => Effect.sync(end)
-  ).pipe(Effect.zipRight(repaired(node)))
+  ).pipe(Effect.zipRight(repaired(node, given["restarts"] === true)))
 }
 
 /**
  * Disks that are full or slow for a while, or fail once: in a file, or below a database, in the middle of a transaction or
- * at its end. A node may end because of a full or broken disk; it starts again when the disk works. Must not change what
+ * at its end. A node may end because of a full or broken disk; it starts again when the disk works. Some that went on are restarted. Must not change what
  * is stored: a write either succeeds or fails.
  */
 export const disks: Actor = {
@@ -46,7 +52,7 @@ export const disks: Actor = {
         return { at, action: "fault", arguments: { ...on, fault: weighted(random, { slow: 4, full: 2, broken: 1 }) } }
       }
       const fault = { file: oneOf(random, DATABASES), code: oneOf(random, CODES), rows: oneOf(random, ROWS) }
-      return { at, action: "database", arguments: { ...on, ...fault } }
+      return { at, action: "database", arguments: { ...on, ...fault, restarts: chance(random, RESTARTS) } }
     }),
 
   act: (world) => ({

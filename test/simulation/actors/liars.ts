@@ -4,6 +4,7 @@ import * as Stream from "effect/Stream"
 import { below, bytesFrom, type Random } from "../../../src/base/random.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { isExpired } from "../../../src/consensus/expiry.ts"
+import { LightPart } from "../../../src/light/LightPart.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { PeerManager } from "../../../src/network/PeerManager.ts"
 import type { Message } from "../../../src/network/wire/message.ts"
@@ -41,14 +42,29 @@ const atWhole = (world: World, node: string) => <A, E>(effect: Effect.Effect<A, 
   return whole === undefined ? Effect.fail("no node runs") : whole.run(effect)
 }
 
-/** The best block of a node, or one below it, to build on. */
+/** The last block of a light node's window. */
+const windowTip = (world: World, node: string) =>
+  world.node(node).run(Effect.flatMap(LightPart, ({ current }) => {
+    const light = current()
+    return light === undefined ? Effect.fail("no window") : Effect.map(light.progress, ({ tip }) => tip.hash)
+  }))
+
+/**
+ * The best block of a node, or one below it, to build on. A light node that is behind does not know the tip of the others,
+ * and would not take a block above it.
+ */
 const endOf = (world: World, node: string, depth: number) =>
   Effect.gen(function*() {
-    const { headerAt, params, tip } = yield* Chain
-    const { height } = yield* tip
-    const header = yield* headerAt(Math.max(0, height - depth))
-    return header === undefined ? undefined : { params, height: header.height, tip: header }
-  }).pipe(atWhole(world, node))
+    const known = depth === 0 && !isWhole(world.node(node).plan) ? yield* windowTip(world, node) : undefined
+    return yield* Effect.gen(function*() {
+      const chain = yield* Chain
+      const { height } = yield* chain.tip
+      const header = known === undefined
+        ? yield* chain.headerAt(Math.max(0, height - depth))
+        : yield* chain.header(known)
+      return header === undefined ? undefined : { params: chain.params, height: header.height, tip: header }
+    }).pipe(atWhole(world, node))
+  })
 
 /**
  * Blocks with work on top of a block, each a second after the one before. `pays`: more than a miner may take; `first`:

@@ -1,12 +1,16 @@
 import * as Effect from "effect/Effect"
-import { MINUTE } from "../plan.ts"
+import { MINUTE, type NodePlan } from "../plan.ts"
 import type { DatabaseFault } from "../virtual/databaseFaults.ts"
 import type { DiskFault } from "../virtual/SimDisk.ts"
 import type { Act, Actor, World, WorldNode } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 
-/** The databases of a node; the last one stands for all. */
-const DATABASES = ["chainstate.db", "names.db", "wallet.db", "names-window.db", "webhooks.db", ""]
+/** The databases of a whole node with a wallet, and of the others; the last one stands for all. */
+const DATABASES = ["chainstate.db", "names.db", "wallet.db", "wallet.db", "webhooks.db", ""]
+const OTHERS = ["chainstate.db", "names.db", "names-window.db", ""]
+
+const databasesOf = ({ options: { disableWallet } }: NodePlan): ReadonlyArray<string> =>
+  disableWallet === true ? OTHERS : DATABASES
 
 /** Most transactions have few rows. */
 const ROWS = [0, 0, 1, 2, 5, 20, 1_000_000]
@@ -47,11 +51,12 @@ export const disks: Actor = {
 
   draw: ({ nodes, random, until }) =>
     times(random, { first: 2 * MINUTE, mean: 10 * MINUTE, until }).map((at) => {
-      const on = { node: oneOf(random, nodes).name, lasting: between(random, [1_000, 5 * MINUTE]) }
+      const node = oneOf(random, nodes)
+      const on = { node: node.name, lasting: between(random, [1_000, 5 * MINUTE]) }
       if (chance(random, 0.5)) {
         return { at, action: "fault", arguments: { ...on, fault: weighted(random, { slow: 4, full: 2, broken: 1 }) } }
       }
-      const fault = { file: oneOf(random, DATABASES), code: oneOf(random, CODES), rows: oneOf(random, ROWS) }
+      const fault = { file: oneOf(random, databasesOf(node)), code: oneOf(random, CODES), rows: oneOf(random, ROWS) }
       return { at, action: "database", arguments: { ...on, ...fault, restarts: chance(random, RESTARTS) } }
     }),
 

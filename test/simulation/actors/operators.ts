@@ -90,7 +90,8 @@ const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Argument
   refuse: (random) => ({
     depth: between(random, [1, 12]),
     lasting: between(random, [1_000, 8 * MINUTE]),
-    as: oneOf(random, ["running", ...Object.keys(RESTARTS)])
+    // Often those that leave nothing of the chain state.
+    as: oneOf(random, ["running", "reindexed", "rebuilt", ...Object.keys(RESTARTS)])
   }),
   restart: (random) => ({ as: oneOf(random, Object.keys(RESTARTS)) }),
   backup: () => ({}),

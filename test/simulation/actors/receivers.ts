@@ -22,7 +22,7 @@ import { toldIn } from "./Told.ts"
  */
 const MANNERS = { deaf: 2, lost: 1, forgetful: 3, vanishing: 3, silent: 1 } as const
 
-/** Chance that the block of a message leaves the chain while its node waits for the answer. */
+/** Chance that the block of a taken message leaves the chain while its node waits for the answer. */
 const UNDO = 0.5
 
 /** Blocks that such a reorganization takes back at most. */
@@ -149,18 +149,24 @@ export const receivers: Actor = {
         lasting: between(random, [1_000, 3 * MINUTE])
       }
     })),
-    ...times(random, { mean: 20 * MINUTE, until }).map((at) => ({
-      at,
-      action: "interrupt",
-      arguments: {
-        node: oneOf(random, whole).name,
-        manner: weighted(random, { lost: 1, silent: 1 }),
-        undo: chance(random, UNDO),
-        power: chance(random, 0.6),
-        down: between(random, [0, DOWN]),
-        lasting: 5 * MINUTE
+    ...times(random, { mean: 20 * MINUTE, until }).map((at) => {
+      const node = oneOf(random, whole).name
+      const manner = weighted(random, { lost: 1, silent: 1 })
+      // To undo a lost message would make up for it.
+      const undo = chance(random, UNDO) && manner === "silent"
+      return {
+        at,
+        action: "interrupt",
+        arguments: {
+          node,
+          manner,
+          undo,
+          power: chance(random, 0.6),
+          down: between(random, [0, DOWN]),
+          lasting: 5 * MINUTE
+        }
       }
-    }))
+    })
   ],
 
   act: (world) => {

@@ -72,7 +72,8 @@ export const assertAccessible = async (
   page: Page,
   { colors = false, what }: { readonly what: string; readonly colors?: boolean }
 ): Promise<void> => {
-  await page.evaluate(readAxe())
+  // Half a megabyte: once for all looks at a page.
+  if (await page.evaluate("typeof axe") === "undefined") await page.evaluate(readAxe())
   const runOnly = colors ? ["color-contrast", "link-in-text-block"] : TAGS
   const found = await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ["violations"] }).then(({ violations }) =>

@@ -22,8 +22,9 @@ const server = Effect.gen(function*() {
   return { node, address: `127.0.0.1:${port}` }
 })
 
+/** Without a wallet, as both tests are of blocks and coins: the keys of a new one take longer than a start. */
 const client = (directory: string, address: string) =>
-  startNode(directory, "-maxpeers", "20", "-listen", "", "-addpeer", address)
+  startNode(directory, "-disablewallet", "-maxpeers", "20", "-listen", "", "-addpeer", address)
 
 describe("two nodes", () => {
   it.scopedLive("sync, follow each other's blocks and reorganise together", () =>

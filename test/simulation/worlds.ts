@@ -37,7 +37,7 @@ const WORLDS: Readonly<Record<WorldNumber, WorldKind>> = {
     lightNodes: 0,
     newcomers: 0,
     offset: 5 * MINUTE,
-    actors: [miners, killers, weather, reorganizers, owners],
+    actors: [miners, killers, weather, reorganizers, owners, disks],
     properties: PROPERTIES
   },
   2: {

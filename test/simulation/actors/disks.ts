@@ -43,16 +43,18 @@ const during = (world: World, { arguments: given }: Act, begin: (node: string) =
 
 /**
  * Disks that are full or slow for a while, or fail once: in a file, or below a database, in the middle of a transaction or
- * at its end. A node may end because of a full or broken disk; it starts again when the disk works. Some that went on are restarted. Must not change what
- * is stored: a write either succeeds or fails.
+ * at its end. In world 1 they are only slow, so that writes overlap which take no time otherwise. A node may end because of
+ * a full or broken disk; it starts again when the disk works. Some that went on are restarted. Must not change what is
+ * stored: a write either succeeds or fails.
  */
 export const disks: Actor = {
   name: "disks",
 
-  draw: ({ nodes, random, until }) =>
+  draw: ({ nodes, random, until, world }) =>
     times(random, { first: 2 * MINUTE, mean: 10 * MINUTE, until }).map((at) => {
       const node = oneOf(random, nodes)
       const on = { node: node.name, lasting: between(random, [1_000, 5 * MINUTE]) }
+      if (world === 1) return { at, action: "fault", arguments: { ...on, fault: "slow" } }
       if (chance(random, 0.5)) {
         return { at, action: "fault", arguments: { ...on, fault: weighted(random, { slow: 4, full: 2, broken: 1 }) } }
       }

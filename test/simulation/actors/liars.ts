@@ -42,11 +42,18 @@ const atWhole = (world: World, node: string) => <A, E>(effect: Effect.Effect<A, 
   return whole === undefined ? Effect.fail("no node runs") : whole.run(effect)
 }
 
-/** The last block of a light node's window. */
-const windowTip = (world: World, node: string) =>
+/** The end of a light node's window, which may be on a branch that only liars know. */
+const endOfWindow = (world: World, node: string) =>
   world.node(node).run(Effect.flatMap(LightPart, ({ current }) => {
     const light = current()
-    return light === undefined ? Effect.fail("no window") : Effect.map(light.progress, ({ tip }) => tip.hash)
+    if (light === undefined) return Effect.fail("no window")
+    const { chain: { header, params, tree } } = light
+    const tip = tree.tip()
+    return Effect.succeed({
+      params,
+      height: tree.height(tip),
+      tip: { hash: tree.hash(tip).slice(), header: header(tip) }
+    })
   }))
 
 /**
@@ -54,17 +61,14 @@ const windowTip = (world: World, node: string) =>
  * and would not take a block above it.
  */
 const endOf = (world: World, node: string, depth: number) =>
-  Effect.gen(function*() {
-    const known = depth === 0 && !isWhole(world.node(node).plan) ? yield* windowTip(world, node) : undefined
-    return yield* Effect.gen(function*() {
-      const chain = yield* Chain
-      const { height } = yield* chain.tip
-      const header = known === undefined
-        ? yield* chain.headerAt(Math.max(0, height - depth))
-        : yield* chain.header(known)
-      return header === undefined ? undefined : { params: chain.params, height: header.height, tip: header }
+  depth === 0 && !isWhole(world.node(node).plan)
+    ? endOfWindow(world, node)
+    : Effect.gen(function*() {
+      const { headerAt, params, tip } = yield* Chain
+      const { height } = yield* tip
+      const header = yield* headerAt(Math.max(0, height - depth))
+      return header === undefined ? undefined : { params, height: header.height, tip: header }
     }).pipe(atWhole(world, node))
-  })
 
 /**
  * Blocks with work on top of a block, each a second after the one before. `pays`: more than a miner may take; `first`:

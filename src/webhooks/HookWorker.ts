@@ -22,7 +22,8 @@ import { LONGEST_PAUSE } from "./retries.ts"
 //                                            └─ other ──► wait ──► read
 //
 // A message that is marked was perhaps received. If its block leaves the chain before an answer accepts it, the hook goes on
-// behind it, so that the receiver learns that the block is undone.
+// behind it, so that the receiver learns that the block is undone. If it undoes a block that is back, it is sent again as it was:
+// a receiver without it would be told about the block below first.
 
 /** A hook in memory. Only its worker changes the row while it runs. */
 export interface LiveHook {
@@ -110,12 +111,15 @@ export const hookWorker = (
     if (attempt.isUndone) {
       const [first] = (yield* page(at)).events
       if (first?.type === "undone") return yield* scan(at)
-      // The block is back, and a receiver that has undone it needs it again.
-      if ((yield* page(behind)).events.length === 0) return undefined
-    } else {
-      const [first] = (yield* page(behind)).events
-      if (first?.type !== "undone") return yield* scan(at)
+      // The block is back. With a base, its cursor still leads down to the block to which it was being undone.
+      const down = { ...at, base: behind.base ?? behind.height }
+      const [again] = (yield* page(down)).events
+      if (again?.type !== "undone") return undefined
+      const found = yield* scan(down)
+      return found && { ...found, from: at }
     }
+    const [first] = (yield* page(behind)).events
+    if (first?.type !== "undone") return yield* scan(at)
     hook.row = behindAttempt(hook.row)
     return yield* scan(behind)
   })

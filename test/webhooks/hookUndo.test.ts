@@ -56,9 +56,35 @@ describe("Webhooks", () => {
         yield* world.go(first)
         receiver.answers(204)
         yield* TestClock.adjust("6 seconds")
-        yield* has(receiver, 3)
-        assert.deepStrictEqual(receiver.kinds, ["1 updated", "1 undone", "1 updated"])
+        yield* has(receiver, 4)
+        assert.deepStrictEqual(receiver.kinds, ["1 updated", "1 undone", "1 undone", "1 updated"])
         assert.strictEqual(new Set(receiver.ids).size, 3)
+      })
+    ))
+
+  it.scoped("send the undone message of a block again that is back, before that of the block below", () =>
+    withHooks(({ hooks, receiver, world }) =>
+      Effect.gen(function*() {
+        const { id } = yield* hooks.add(hookTo(receiver.url))
+        yield* world.grow("a", 1, [[named("d/a", "1")], [named("d/a", "2")], [named("d/b", "3")]])
+        const first = world.blocks
+        yield* has(receiver, 3)
+        receiver.answers(500)
+        yield* world.grow("b", 2, [[], [], []])
+        yield* stateIs(hooks, id, "retrying")
+        yield* world.go(first)
+        receiver.answers(204)
+        yield* TestClock.adjust("6 seconds")
+        yield* has(receiver, 8)
+        assert.deepStrictEqual(receiver.kinds.slice(3), [
+          "3 undone",
+          "3 undone",
+          "2 undone",
+          "2 updated",
+          "3 updated"
+        ])
+        assert.strictEqual(receiver.ids[4], receiver.ids[3])
+        assert.strictEqual(new Set(receiver.ids).size, 7)
       })
     ))
 })

@@ -22,8 +22,8 @@ import { LONGEST_PAUSE } from "./retries.ts"
 //                                            └─ other ──► wait ──► read
 //
 // A message that is marked was perhaps received. If its block leaves the chain before an answer accepts it, the hook goes on
-// behind it, so that the receiver learns that the block is undone. If it undoes a block that is back, it is sent again as it was:
-// a receiver without it would be told about the block below first.
+// behind it, so that the receiver learns that the block is undone. If it undoes the last of several blocks and they are back, it is
+// sent again as it was: a receiver without it would be told about the block below first.
 
 /** A hook in memory. Only its worker changes the row while it runs. */
 export interface LiveHook {
@@ -103,23 +103,35 @@ export const hookWorker = (
       }
     })
 
+  /** The height down to which the block of a place is undone; `undefined` if no such event comes next. */
+  const baseOf = (place: EventCursor): Effect.Effect<number | undefined, EventFailure> =>
+    Effect.map(
+      page(place),
+      ({ events: [first] }) => first?.type === "undone" ? first.cursor.base ?? first.cursor.height : undefined
+    )
+
+  /** The next message after a place, where the first undoes its block down to a base, wherever the chain goes meanwhile. */
+  const undoing = (place: EventCursor, base: number): Effect.Effect<Found | undefined, EventFailure> => {
+    const down = { ...place, base }
+    return Effect.map(scan(down), (found) => found?.from === down ? { ...found, from: place } : found)
+  }
+
   const next: Effect.Effect<Found | undefined, EventFailure> = Effect.gen(function*() {
     const { attempt, position } = hook.row
     const at = yield* placeOf(position)
     if (attempt === undefined) return yield* scan(at)
     const behind = yield* placeOf(attempt.cursor)
-    if (attempt.isUndone) {
-      const [first] = (yield* page(at)).events
-      if (first?.type === "undone") return yield* scan(at)
-      // The block is back. With a base, its cursor still leads down to the block to which it was being undone.
-      const down = { ...at, base: behind.base ?? behind.height }
-      const [again] = (yield* page(down)).events
-      if (again?.type !== "undone") return undefined
-      const found = yield* scan(down)
-      return found && { ...found, from: at }
+    if (!attempt.isUndone) {
+      const base = yield* baseOf(behind)
+      if (base === undefined) return yield* scan(at)
+      hook.row = behindAttempt(hook.row)
+      return yield* undoing(behind, base)
     }
-    const [first] = (yield* page(behind)).events
-    if (first?.type !== "undone") return yield* scan(at)
+    // The base stays, even if the block is back, or leaves the chain at another place now.
+    const base = yield* baseOf(behind.base === undefined ? at : { ...at, base: behind.base })
+    if (base !== undefined) return yield* undoing(at, base)
+    // The block is back, and a receiver that has undone it needs it again.
+    if (behind.base !== undefined || (yield* page(behind)).events.length === 0) return undefined
     hook.row = behindAttempt(hook.row)
     return yield* scan(behind)
   })

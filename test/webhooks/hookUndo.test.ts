@@ -56,8 +56,8 @@ describe("Webhooks", () => {
         yield* world.go(first)
         receiver.answers(204)
         yield* TestClock.adjust("6 seconds")
-        yield* has(receiver, 4)
-        assert.deepStrictEqual(receiver.kinds, ["1 updated", "1 undone", "1 undone", "1 updated"])
+        yield* has(receiver, 3)
+        assert.deepStrictEqual(receiver.kinds, ["1 updated", "1 undone", "1 updated"])
         assert.strictEqual(new Set(receiver.ids).size, 3)
       })
     ))
@@ -85,6 +85,33 @@ describe("Webhooks", () => {
         ])
         assert.strictEqual(receiver.ids[4], receiver.ids[3])
         assert.strictEqual(new Set(receiver.ids).size, 7)
+      })
+    ))
+
+  it.scoped("undo blocks down to the place of a message that was perhaps received, though fewer are undone now", () =>
+    withHooks(({ hooks, receiver, world }) =>
+      Effect.gen(function*() {
+        const { id } = yield* hooks.add(hookTo(receiver.url))
+        yield* world.grow("a", 1, [[named("d/a", "1")], [named("d/a", "2")], [named("d/b", "3")]])
+        const kept = world.blocks.slice(0, 3)
+        yield* has(receiver, 3)
+        receiver.answers(500)
+        yield* world.grow("b", 1, [[], [], [], []])
+        yield* stateIs(hooks, id, "retrying")
+        yield* world.go(kept)
+        yield* world.grow("c", 3, [[], [], [], []])
+        receiver.answers(204)
+        yield* TestClock.adjust("6 seconds")
+        yield* has(receiver, 9)
+        assert.deepStrictEqual(receiver.kinds.slice(3), [
+          "3 undone",
+          "3 undone",
+          "2 undone",
+          "1 undone",
+          "1 updated",
+          "2 updated"
+        ])
+        assert.strictEqual(receiver.ids[4], receiver.ids[3])
       })
     ))
 })

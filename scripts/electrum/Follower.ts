@@ -47,6 +47,8 @@ export class Follower {
   async follow(hash: string): Promise<void> {
     if (this.#told.has(hash)) return
     const session = this.#told.size % MOST_FOLLOWED === 0 ? await this.#open() : this.#sessions.at(-1)
+    // Even if the session has ended: then the server never tells what the other one does.
+    this.#told.set(hash, undefined)
     await session?.ask(request(SCRIPT, hash), (answer) => {
       this.#told.set(hash, recordOf(JSON.parse(answer || "{}"))["result"])
     })

@@ -56,7 +56,10 @@ const addresses = positionals.flatMap((text): ReadonlyArray<Address> =>
 const [one, other] = addresses
 const depths = Number(values.reorganizations)
 const rpcUrl = URL.parse(values.rpc ?? "")
-if (one === undefined || other === undefined || positionals.length !== 2 || (depths > 0 && rpcUrl === null)) {
+const isDepth = Number.isInteger(depths) && depths >= 0
+if (
+  one === undefined || other === undefined || positionals.length !== 2 || !isDepth || (depths > 0 && rpcUrl === null)
+) {
   process.stderr.write(USAGE)
   process.exit(2)
 }

@@ -116,13 +116,12 @@ class Announcements {
     for (const { transaction } of holder.pool.entries()) {
       const sighting = memory.sightings.get(transaction.txidKey) ?? { at: now, excused: new Set<string>() }
       sightings.set(transaction.txidKey, sighting)
+      if (sighting.at === now) this.excuseEarly(transaction, sighting, heights)
       if (!isPlain(transaction) || !this.isCalm(holder.node, sighting.at)) continue
       for (const other of all) {
         const { name } = other.node
         if (other === holder || sighting.excused.has(name)) continue
-        // Until its lock time it is refused, and not announced again.
-        const isEarly = sighting.at === now && (heights.get(name) ?? 0) < transaction.lockTime
-        if (isEarly || this.isExcused(transaction, sighting, other)) sighting.excused.add(name)
+        if (this.isExcused(transaction, sighting, other)) sighting.excused.add(name)
         else if (this.isLate(transaction, { at: sighting.at, holder, other })) {
           return `${name} lacks ${displayHash(transaction.txid).slice(0, 12)}, which ${holder.node.name} has had for ${
             Math.round((now - sighting.at) / 1_000)
@@ -132,6 +131,15 @@ class Announcements {
     }
     memory.sightings = sightings
     return undefined
+  }
+
+  /** Until its lock time a node refuses it, and is not told of it again: even one that cannot be looked at now. */
+  private excuseEarly(
+    { lockTime }: Transaction,
+    { excused }: Sighting,
+    heights: ReadonlyMap<string, number>
+  ): void {
+    for (const { name } of this.world.whole) if ((heights.get(name) ?? 0) < lockTime) excused.add(name)
   }
 
   /** Whether a node has or had it, has another one for its coins, or had other blocks meanwhile. */

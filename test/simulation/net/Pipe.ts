@@ -68,7 +68,8 @@ export class Pipe {
   private torn: Tear | undefined
   /** When the link has sent the last segment, and when it arrives: a later one does not overtake it. */
   private freeAt = 0
-  private lastArrival: number
+  /** When the last bytes so far arrive, in nanoseconds: later ones do not overtake them. */
+  lastArrival: number
   /** Segments that a cut keeps from arriving. They arrive when it ends. */
   private held = 0
   private over = false

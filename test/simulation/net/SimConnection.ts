@@ -60,7 +60,10 @@ export class SimConnection {
 
   changed(): void {
     for (const { outgoing } of this.ends) outgoing.changed()
-    if (this.isDisturbed) this.steadyFrom = this.options.time.now()
+    // What was sent over a slow link still arrives by its old schedule.
+    if (this.isDisturbed) {
+      this.steadyFrom = Math.max(this.options.time.now(), ...this.ends.map(({ outgoing }) => outgoing.lastArrival))
+    }
     this.isDisturbed = !this.isSteady
   }
 

@@ -78,12 +78,16 @@ export class SimNetwork {
     return this.of(host).filter((connection) => connection.has(other)).length
   }
 
-  /** Since when two hosts have a connection without a fault, in nanoseconds; `undefined` if they have none. */
+  /**
+   * Since when all connections of two hosts have no fault, in nanoseconds; `undefined` if they have none, or one with a
+   * fault: which of them carries transactions is not known here.
+   */
   steadySince(host: string, other: string): number | undefined {
     const since = this.of(host).flatMap((connection) =>
-      connection.has(other) && connection.steadySince !== undefined ? [connection.steadySince] : []
+      connection.has(other) ? [connection.steadySince ?? Infinity] : []
     )
-    return since.length === 0 ? undefined : Math.min(...since)
+    const last = Math.max(-Infinity, ...since)
+    return Number.isFinite(last) ? last : undefined
   }
 
   /** Accepts connections. Returns how to stop; `undefined` if the port is taken. */

@@ -55,7 +55,10 @@ export const layer = (seconds?: number): Layer.Layer<MockTime | NodeTime> =>
       peerOffset = passed - monotonic()
       for (const wake of [...sleepers]) wake()
     }
-    /** A timer, and no race of two fibers: the loops of all peers sleep this way. */
+    /**
+     * A timer of the event loop, even above another clock: racing two fibers would cost several times as much, and the
+     * loops of all peers sleep this way.
+     */
     const sleepUntilSet = (milliseconds: number): Effect.Effect<void> =>
       Effect.async<void>((resume) => {
         const end = (): void => {

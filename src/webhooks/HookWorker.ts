@@ -21,9 +21,10 @@ import { LONGEST_PAUSE } from "./retries.ts"
 //     read ──► mark the message on disk ──► send ──2xx──► move the cursor ──► read
 //                                            └─ other ──► wait ──► read
 //
-// A message that is marked was perhaps received. If its block leaves the chain before an answer accepts it, the hook goes on
-// behind it, so that the receiver learns that the block is undone. If it undoes the last of several blocks and they are back, it is
-// sent again as it was: a receiver without it would be told about the block below first.
+// A marked message was perhaps received. If its block leaves the chain before the receiver accepts the message, the hook
+// continues behind it, so that the receiver learns that the block is undone. The message that undoes the last of several
+// blocks is sent again unchanged, even after these blocks came back: otherwise, a receiver that never got the message
+// would be told to undo the block below first.
 
 /** A hook in memory. Only its worker changes the row while it runs. */
 export interface LiveHook {

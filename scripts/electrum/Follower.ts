@@ -10,7 +10,7 @@ const MOST_FOLLOWED = 200
 const SCRIPT = "blockchain.scripthash.subscribe"
 const HEADERS = "blockchain.headers.subscribe"
 
-/** The status that a history has, which clients compare with the one that they were told. */
+/** The status of a history, which clients compare with the one that a server told. Written again here to judge that of svcd. */
 const statusOf = (history: unknown): string | null => {
   const rows = listOf(history).map(recordOf)
   const text = rows.map(({ height, tx_hash }) => `${String(tx_hash)}:${String(height)}:`).join("")

@@ -99,8 +99,8 @@ const WISHED: Readonly<Record<keyof typeof WEIGHTS, (random: Random) => Argument
 }
 
 /**
- * Operators refuse blocks and allow them again, most often after a restart, restart nodes with other options, and keep and restore copies of
- * wallets. Must not damage files, nor leave a node down or a block refused.
+ * Operators refuse blocks and allow them again, most often after a restart, restart nodes with other options, and keep
+ * and restore copies of wallets. Must not damage files, nor leave a node down or a block refused.
  */
 export const operators: Actor = {
   name: "operators",

@@ -78,7 +78,8 @@ const cutting = ({ network }: World, from: ReadonlyArray<string>, to: ReadonlyAr
 
 /**
  * Disturbs the links: cuts the network into two parts, for both directions or for one, clogs hosts one after the other,
- * resets connections, also within a message, slows links down or has messages wait in their middle. Must not touch nodes, and ends each of its faults by itself.
+ * resets connections, even within a message, slows links down, and makes messages wait in their middle. Must not touch
+ * nodes, and ends each of its faults by itself.
  */
 export const weather: Actor = {
   name: "weather",

@@ -9,7 +9,7 @@ import { outpointKey, type Transaction } from "../../../src/protocol/transaction
 import { MINUTE } from "../plan.ts"
 import { NANOS_PER_MS } from "../virtual/Timeline.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, serviceOf, settledTip } from "./chains.ts"
+import { comparedAt, serviceOf, settledTip, tipIdOf } from "./chains.ts"
 import type { ModelState } from "./ReplayModel.ts"
 
 /** Blocks of a reward that the next blocks of every branch may spend. */
@@ -17,6 +17,9 @@ const OLD = 120
 
 /** Virtual milliseconds of a connection before peers announce anything, and in which all sides have the same blocks. */
 const SETTLING = MINUTE
+
+/** Tasks between two comparisons. */
+const COMPARED_EVERY = 200
 
 /** Virtual milliseconds until a peer that was asked is given up, and for all else. */
 const ASKED = MINUTE
@@ -33,17 +36,18 @@ interface Seen {
 interface Memory {
   readonly life: number
   tipId: HeaderId
-  height: number
-  /** When it started, or a block left its chain; what comes back with a block is not announced. */
+  /** The count of changes of its mempool. */
+  sequence: number
+  /** When it had loaded its mempool, or a block left its chain; what comes back with a block is not announced. */
   calmSince: number
   /** What it had in this life: peers that know so do not announce it again. */
   readonly had: Set<TxidKey>
-  /** Its transactions at the last look. */
+  /** Its transactions at the last comparison. */
   sightings: Map<TxidKey, Sighting>
 }
 
 interface Sighting {
-  /** When a look first saw it, in virtual milliseconds. */
+  /** When a comparison first saw it, in virtual milliseconds. */
   readonly at: number
   /** The nodes that had it, or need not have it. */
   readonly excused: Set<string>
@@ -71,34 +75,49 @@ class Announcements {
   compared = 0
   private readonly world: World
   private readonly memories = new Map<string, Memory>()
+  /** Of each node's chain at the comparison before. */
+  private readonly heights = new Map<string, number>()
+  private tasks = 0
 
   constructor(world: World) {
     this.world = world
   }
 
+  /** After each task: a block may return, and a transaction leave the mempool with it, before the next comparison. */
   check(): string | undefined {
+    for (const node of this.world.whole) this.follow(node)
+    this.tasks++
+    return this.tasks % COMPARED_EVERY === 0 ? this.compare() : undefined
+  }
+
+  private compare(): string | undefined {
     const all = this.world.whole.flatMap((node) => seenNow(node) ?? [])
-    const heights = new Map([...this.memories].map(([name, { height }]) => [name, height]))
-    for (const seen of all) this.look(seen)
     for (const holder of all) {
-      const fault = this.from(holder, all, heights)
+      const fault = this.from(holder, all)
       if (fault !== undefined) return fault
     }
+    for (const { node, tip } of all) this.heights.set(node.name, tip.height)
     return undefined
   }
 
-  /** Notes a new life, and blocks that left the chain. */
-  private look({ node, pool, tip }: Seen): void {
-    const tree = serviceOf(node, Chain)?.tree
-    if (tree === undefined) return
+  /** Notes a new life, blocks that left the chain, and what came into the mempool. */
+  private follow(node: WorldNode): void {
+    const [tree, pool, tipId] = [serviceOf(node, Chain)?.tree, serviceOf(node, Mempool), tipIdOf(node)]
+    if (tree === undefined || pool === undefined || tipId === undefined) return
     const before = this.memories.get(node.name)
-    const [tipId, now] = [tree.find(tip.hash), this.world.now()]
+    const now = this.world.now()
     const known = before?.life === node.life
       ? before
-      : { life: node.life, tipId, height: 0, calmSince: now, had: new Set<TxidKey>(), sightings: new Map() }
-    this.memories.set(node.name, known)
-    if (known.tipId !== tipId && !tree.isActive(known.tipId)) known.calmSince = now
-    Object.assign(known, { tipId, height: tip.height })
+      : { life: node.life, tipId, sequence: -1, calmSince: now, had: new Set<TxidKey>(), sightings: new Map() }
+    if (known !== before) this.memories.set(node.name, known)
+    if (known.tipId !== tipId) {
+      if (!tree.isActive(known.tipId)) known.calmSince = now
+      known.tipId = tipId
+    }
+    const { loaded, sequence } = pool.info()
+    if (!loaded) known.calmSince = now
+    if (known.sequence === sequence) return
+    known.sequence = sequence
     for (const { transaction } of pool.entries()) known.had.add(transaction.txidKey)
   }
 
@@ -108,7 +127,7 @@ class Announcements {
     return calmSince !== undefined && calmSince + SETTLING <= at
   }
 
-  private from(holder: Seen, all: ReadonlyArray<Seen>, heights: ReadonlyMap<string, number>): string | undefined {
+  private from(holder: Seen, all: ReadonlyArray<Seen>): string | undefined {
     const memory = this.memories.get(holder.node.name)
     if (memory === undefined) return undefined
     const sightings = new Map<TxidKey, Sighting>()
@@ -116,7 +135,7 @@ class Announcements {
     for (const { transaction } of holder.pool.entries()) {
       const sighting = memory.sightings.get(transaction.txidKey) ?? { at: now, excused: new Set<string>() }
       sightings.set(transaction.txidKey, sighting)
-      if (sighting.at === now) this.excuseEarly(transaction, sighting, heights)
+      if (sighting.at === now) this.excuseEarly(transaction, sighting)
       if (!isPlain(transaction) || !this.isCalm(holder.node, sighting.at)) continue
       for (const other of all) {
         const { name } = other.node
@@ -134,12 +153,8 @@ class Announcements {
   }
 
   /** Until its lock time a node refuses it, and is not told of it again: even one that cannot be looked at now. */
-  private excuseEarly(
-    { lockTime }: Transaction,
-    { excused }: Sighting,
-    heights: ReadonlyMap<string, number>
-  ): void {
-    for (const { name } of this.world.whole) if ((heights.get(name) ?? 0) < lockTime) excused.add(name)
+  private excuseEarly({ lockTime }: Transaction, { excused }: Sighting): void {
+    for (const { name } of this.world.whole) if ((this.heights.get(name) ?? 0) < lockTime) excused.add(name)
   }
 
   /** Whether a node has or had it, has another one for its coins, or had other blocks meanwhile. */
@@ -170,7 +185,7 @@ export const relayHolds: Property = {
   check: (world) => {
     const announcements = new Announcements(world)
     return {
-      every: 200,
+      every: 1,
       during: () => announcements.check(),
       atEnd: () =>
         Effect.sync(() => {

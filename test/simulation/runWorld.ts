@@ -148,8 +148,9 @@ const living = (world: RunningWorld, { actors }: Cast, checks: ReadonlyArray<rea
     world.note("faults end")
     world.network.heal()
     world.disk.heal()
-    for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
+    // Before the repairs: what was half done is to repair, too.
     yield* Fiber.interruptAll(running)
+    for (const { heal } of actors) if (heal !== undefined) yield* heal(world)
     // A fault of the last moments may still be ending a node.
     yield* Effect.sleep(DYING)
     for (const node of world.nodes) if (node.state === "down" || node.state === "lost") yield* node.start()

@@ -1,8 +1,8 @@
 import type { HookMessages } from "../../../scripts/crash/hookMessages.ts"
 import type { Freshness, NameRecord } from "../../../src/client/records.ts"
-import type { Bytes } from "../../../src/protocol/bytes.ts"
 import type { World } from "../World.ts"
 import type { EventCopy } from "./copies.ts"
+import { Decisions } from "./Decisions.ts"
 
 /** What nodes told the actors of a world. Properties compare it with what is true at the end. */
 
@@ -71,13 +71,6 @@ export interface ReceivedCopy {
   readonly copy: EventCopy
 }
 
-/** A block that an operator forbade. */
-export interface RefusedBlock {
-  readonly height: number
-  /** Wire order. */
-  readonly hash: Bytes
-}
-
 export class Told {
   readonly transactions: Array<SentTransaction> = []
   readonly registrations: Array<BegunRegistration> = []
@@ -87,8 +80,8 @@ export class Told {
   readonly copies: Array<EventCopy> = []
   /** What the receiver of a node's webhook has, by node. */
   readonly hooks = new Map<string, ReceivedCopy>()
-  /** What operators forbid now, by node. */
-  readonly refused = new Map<string, ReadonlyArray<RefusedBlock>>()
+  /** By node. */
+  readonly decisions = new Map<string, Decisions>()
   /** Updates that no owner signed, in display order. Whole nodes refuse them. */
   readonly thefts = new Set<string>()
   /** Payments with the key of a wallet that another program made, in display order. */
@@ -110,11 +103,10 @@ export const toldIn = (world: World): Told => {
 
 export const sourceAt = (world: World, node: string): Source => ({ node, life: world.node(node).life, at: world.now() })
 
-/** An operator forbade a block at a node, which has said that it did. */
-export const noteRefused = (world: World, node: string, block: RefusedBlock): void => {
-  const { refused } = toldIn(world)
-  refused.set(node, [...refused.get(node) ?? [], block])
+/** What operators decided about blocks of a node. */
+export const decisionsAt = (world: World, node: string): Decisions => {
+  const { decisions } = toldIn(world)
+  const known = decisions.get(node) ?? new Decisions()
+  decisions.set(node, known)
+  return known
 }
-
-/** A block will be allowed at a node. The others may be: a withdrawal reaches to ancestors and descendants. */
-export const noteAllowed = (world: World, node: string): void => void toldIn(world).refused.delete(node)

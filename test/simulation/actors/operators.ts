@@ -7,7 +7,7 @@ import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { type Arguments, MINUTE, type NodePlan } from "../plan.ts"
 import type { Act, Actor, World } from "../World.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
-import { noteAllowed, noteRefused, toldIn } from "./Told.ts"
+import { decisionsAt, toldIn } from "./Told.ts"
 
 /** What an operator may change from start to start, besides what the plan says of the node. */
 const RESTARTS: Readonly<Record<string, NodePlan["options"]>> = {
@@ -41,22 +41,27 @@ const restart = (world: World, name: string, options: NodePlan["options"]) =>
   })
 
 /** Forbids a block for a while, in which the node may start again with other options. */
-const refuse = (world: World, name: string, { arguments: given }: Act) =>
-  Effect.gen(function*() {
-    const node = world.node(name)
-    const block = yield* node.run(invalidated(numberAt(given, "depth")))
-    if (block === undefined) return
-    noteRefused(world, name, block)
-    const allowed = node.run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(block.hash)))
-    yield* Effect.gen(function*() {
-      const options = RESTARTS[textAt(given, "as")]
-      if (options !== undefined) yield* restart(world, name, options)
-      yield* Effect.sleep(numberAt(given, "lasting"))
-    }).pipe(Effect.ensuring(Effect.suspend(() => {
-      noteAllowed(world, name)
-      return Effect.ignore(allowed)
-    })))
-  })
+const refuse = (world: World, name: string, { arguments: given }: Act) => {
+  const node = world.node(name)
+  return Effect.acquireUseRelease(
+    decisionsAt(world, name).refusing(node.run(invalidated(numberAt(given, "depth")))),
+    (block) =>
+      Effect.gen(function*() {
+        if (block === undefined) return
+        const options = RESTARTS[textAt(given, "as")]
+        if (options !== undefined) yield* restart(world, name, options)
+        yield* Effect.sleep(numberAt(given, "lasting"))
+      }),
+    (block) =>
+      block === undefined
+        ? Effect.void
+        : Effect.ignore(
+          decisionsAt(world, name).allowing(
+            node.run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(block.hash)))
+          )
+        )
+  )
+}
 
 const pathsOf = (world: World, node: string) => {
   const { directory } = world.node(node)

@@ -8,7 +8,7 @@ import type { Actor, World, WorldNode } from "../World.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
 import { sweep } from "./ownerActions.ts"
-import { noteAllowed } from "./Told.ts"
+import { decisionsAt } from "./Told.ts"
 
 /** Blocks. Only the last of them orphan rewards that were spent. */
 const DEPTHS = { few: [1, 6], many: [7, 40], rewards: [101, 112] } as const
@@ -22,32 +22,40 @@ const JUST_SPENT = 20_000
 /** How often a node is asked to allow what it refuses, once the faults end. */
 const TRIES = 30
 
+/** Forbids the first of the last blocks, and returns its hash. */
+const takenBack = (depth: number) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const { height } = yield* chain.tip
+    const header = yield* chain.headerAt(height - depth + 1)
+    if (header === undefined || height < depth) return undefined
+    yield* (yield* ChainControl).invalidate(header.hash)
+    return header.hash
+  })
+
 /** Takes back the last blocks at a node, and mines other ones there: more than these, or a few until the old ones return. */
 export const overtake = (
   world: World,
   node: string,
   { blocks, depth }: { readonly depth: number; readonly blocks: number }
 ) =>
-  Effect.gen(function*() {
-    const first = yield* world.node(node).run(Effect.gen(function*() {
-      const chain = yield* Chain
-      const { height } = yield* chain.tip
-      const header = yield* chain.headerAt(height - depth + 1)
-      if (header === undefined || height < depth) return undefined
-      yield* (yield* ChainControl).invalidate(header.hash)
-      return header.hash
-    }))
-    if (first === undefined) return
-    const withdrawn = Effect.suspend(() => {
-      noteAllowed(world, node)
-      return world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
-    })
-    yield* Effect.forEach(
-      Array.from({ length: blocks }),
-      () => mineAt(world, node, { way: "generate", delay: 0 }),
-      { discard: true }
-    ).pipe(Effect.ensuring(Effect.ignore(withdrawn)))
-  })
+  Effect.acquireUseRelease(
+    world.node(node).run(takenBack(depth)),
+    (first) =>
+      Effect.forEach(
+        Array.from({ length: first === undefined ? 0 : blocks }),
+        () => mineAt(world, node, { way: "generate", delay: 0 }),
+        { discard: true }
+      ),
+    (first) =>
+      first === undefined
+        ? Effect.void
+        : Effect.ignore(
+          decisionsAt(world, node).allowing(
+            world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
+          )
+        )
+  )
 
 const drawn = (random: Random, at: number, whole: Drawing["whole"]): ReadonlyArray<DrawnStep> => {
   const node = oneOf(random, whole).name
@@ -67,15 +75,14 @@ const drawn = (random: Random, at: number, whole: Drawing["whole"]): ReadonlyArr
 }
 
 /** A node that was killed meanwhile still refuses the branch of the others. It may be down now. */
-const allowing = (world: World, node: WorldNode): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    noteAllowed(world, node.name)
-    return node.run(Effect.gen(function*() {
+const allowingAll = (world: World, node: WorldNode): Effect.Effect<void> =>
+  decisionsAt(world, node.name).allowing(
+    node.run(Effect.gen(function*() {
       const [chain, control] = [yield* Chain, yield* ChainControl]
       const invalid = yield* chain.bestInvalid
       if (invalid !== undefined) yield* control.reconsider(invalid.hash)
     }))
-  }).pipe(Effect.retry({ times: TRIES, schedule: Schedule.spaced("10 seconds") }), Effect.ignore)
+  ).pipe(Effect.retry({ times: TRIES, schedule: Schedule.spaced("10 seconds") }), Effect.ignore)
 
 /**
  * Reorganizes the network on purpose: a node gives up 1 to 40 blocks, most often few, and sometimes more than a block reward
@@ -95,5 +102,5 @@ export const reorganizers: Actor = {
     spend: ({ arguments: given }) => sweep(world, textAt(given, "node"))
   }),
 
-  heal: (world) => Effect.forEach(world.whole, (node) => Effect.forkDaemon(allowing(world, node)), { discard: true })
+  heal: (world) => Effect.forEach(world.whole, (node) => Effect.forkDaemon(allowingAll(world, node)), { discard: true })
 }

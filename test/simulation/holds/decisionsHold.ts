@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { type Bytes, displayHash, equal } from "../../../src/protocol/bytes.ts"
 import type { Height } from "../../../src/protocol/keys.ts"
-import { type RefusedBlock, toldIn } from "../actors/Told.ts"
+import type { RefusedBlock } from "../actors/Decisions.ts"
+import { decisionsAt } from "../actors/Told.ts"
 import type { Property, WorldNode } from "../World.ts"
 import { firstFault, seen } from "./chains.ts"
 
@@ -28,7 +29,6 @@ export const decisionsHold: Property = {
   name: "decisions of operators hold",
   check: (world) => ({
     every: 1_000,
-    during: () =>
-      firstFault(world.whole, (node) => refusedFault(toldIn(world).refused.get(node.name) ?? [], activeAt(node)))
+    during: () => firstFault(world.whole, (node) => refusedFault(decisionsAt(world, node.name).refused, activeAt(node)))
   })
 }

@@ -1,7 +1,7 @@
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { binaryString, type Bytes, equal } from "../../../src/protocol/bytes.ts"
-import { txidKey } from "../../../src/protocol/keys.ts"
+import { type OutpointKey, txidKey } from "../../../src/protocol/keys.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { MINUTE } from "../plan.ts"
@@ -18,7 +18,10 @@ const ENOUGH_TIME = 2 * MINUTE
 const ENOUGH = COIN / 10
 
 interface Watched {
+  readonly node: WorldNode
   readonly life: number
+  /** The name's coin. */
+  readonly outpoint: OutpointKey
   /** When the wallet was first seen with the name in its last blocks, in milliseconds. */
   readonly since: number
   readonly height: number
@@ -35,6 +38,7 @@ class Renewals {
   }
 
   check(node: WorldNode): string | undefined {
+    this.forgetRenewed(node)
     const tip = settledTip(node)
     if (tip === undefined) return undefined
     return firstWalletFault(node, (wallet) => {
@@ -45,6 +49,13 @@ class Renewals {
       this.looked.set(key, tip.hash)
       return comparedAt(this.world, tip.hash, ({ state }) => this.wallet(node, wallet, state))
     })
+  }
+
+  /** A renewal that was sent counts, even if it leaves the mempool with the block that makes it too late. */
+  private forgetRenewed(node: WorldNode): void {
+    for (const [key, watched] of this.watched) {
+      if (watched.node === node && isSpent(node, watched.outpoint)) this.watched.delete(key)
+    }
   }
 
   /** Which names are the wallet's, and how old they are, is what the blocks say. */
@@ -61,7 +72,10 @@ class Renewals {
       const before = this.watched.get(key)
       const goesOn = before?.life === node.life && before.height === updated && isAble(wallet)
       if (left > 1) {
-        if (!goesOn) this.watched.set(key, { life: node.life, since: this.world.now(), height: updated })
+        const { life } = node
+        if (!goesOn) {
+          this.watched.set(key, { node, life, outpoint: outpointOf(said), since: this.world.now(), height: updated })
+        }
         continue
       }
       this.watched.delete(key)
@@ -73,13 +87,16 @@ class Renewals {
   }
 }
 
+const isSpent = (node: WorldNode, outpoint: OutpointKey): boolean =>
+  serviceOf(node, Mempool)?.spender(outpoint) !== undefined
+
 /**
  * Whether the wallet knows the confirmed coin of a name, and the node's mempool has no transaction that spends it. One
  * that the wallet made and did not send renews nothing.
  */
 const waits = (node: WorldNode, wallet: Wallet, said: ModelOperation): boolean =>
   wallet.ledger.transaction(txidKey(said.txid))?.state.type === "confirmed" &&
-  serviceOf(node, Mempool)?.spender(outpointOf(said)) === undefined
+  !isSpent(node, outpointOf(said))
 
 const isAble = (wallet: Wallet): boolean =>
   wallet.vault.encryption() !== "locked" &&

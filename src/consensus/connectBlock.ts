@@ -14,7 +14,7 @@ import {
   type Transaction
 } from "../protocol/transaction.ts"
 import { BlockOverlay } from "./BlockOverlay.ts"
-import { expireNames } from "./expireNames.ts"
+import { expiredClaims, expireNames } from "./expireNames.ts"
 import { checkInputs } from "./inputs.ts"
 import { addNameEffects, ignoresNameOutputs, madeNameScripts, nameScripts } from "./names.ts"
 import { type ConsensusParams, MAX_BLOCK_SIGOPS_COST } from "./params.ts"
@@ -210,23 +210,27 @@ export interface BlockUndo {
 }
 
 /**
- * Outputs go, then the removed coins return. Removing an output that was never a coin, or was spent again, changes
- * nothing.
+ * The coins before a block; `undefined` where there was none. Outputs go, then the removed coins return. Removing an
+ * output that was never a coin, or was spent again, changes nothing.
  */
-export const undoBlock = (
-  block: Block,
-  { claimsBefore, removed }: BlockUndo
-): {
-  readonly coins: ReadonlyMap<string, Coin | undefined>
-  readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
-} => {
+export const coinsBefore = (block: Block, { removed }: BlockUndo): ReadonlyMap<string, Coin | undefined> => {
   const coins = new Map<string, Coin | undefined>()
   for (const { outputs, txid } of block.transactions) {
     for (let i = 0; i < outputs.length; i++) coins.set(outpointKey(outpoint(txid, i)), undefined)
   }
   for (const [key, coin] of removed) coins.set(key, coin)
-  return { coins, claims: claimsBefore }
+  return coins
 }
+
+/** The coins and claims before a block. */
+export const undoBlock = (
+  block: Block,
+  undo: BlockUndo,
+  at: { readonly height: Height; readonly params: ConsensusParams }
+): {
+  readonly coins: ReadonlyMap<string, Coin | undefined>
+  readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
+} => ({ coins: coinsBefore(block, undo), claims: new Map([...expiredClaims(undo, at), ...undo.claimsBefore]) })
 
 /**
  * By transaction and input; none for the coinbase. Coins that the block itself created are views of it. Throws an

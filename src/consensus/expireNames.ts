@@ -51,3 +51,23 @@ export const expireNames = (overlay: BlockOverlay, height: Height, params: Conse
   }
   return first?.broken
 }
+
+/**
+ * The claims on the coins that `expireNames` removed. They stay in a state that is built from all blocks, but a
+ * snapshot has none of expired names: a block below its base that is undone brings them back with the coins.
+ */
+export const expiredClaims = (
+  { removed }: { readonly removed: ReadonlyMap<string, Coin> },
+  { height, params }: { readonly height: Height; readonly params: ConsensusParams }
+): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
+  const range = expiringUpdateHeights(height, params)
+  if (range === undefined) return []
+  const found: Array<readonly [name: NameKey, claim: NameClaim]> = []
+  for (const [outpoint, coin] of removed) {
+    if (coin.height < range.from || coin.height > range.to) continue
+    const operation = parseNameScript(coin.script)?.operation
+    if (operation === undefined || operation.op === "name_new") continue
+    found.push([nameKey(operation.name), { height: coin.height, outpoint }])
+  }
+  return found
+}

@@ -179,7 +179,7 @@ export class MemoryChain implements ChainView {
   /** Disconnects the last block. */
   disconnect(): Block {
     const { block, undo } = this.at(this.height)
-    const { claims, coins } = undoBlock(block, undo)
+    const { claims, coins } = undoBlock(block, undo, { height: this.height, params: this.params })
     this.apply(coins, claims)
     this.linked.pop()
     this.heights.delete(binaryString(block.hash))

@@ -134,7 +134,7 @@ const reconnect = (
   const { index, params } = state
   const height = index.height(id)
   const flags = blockFlags(height, params)
-  const after = view.apply(undoBlock(block, undo))
+  const after = view.apply(undoBlock(block, undo, { height, params }))
   const result = connectBlock({
     block,
     height,

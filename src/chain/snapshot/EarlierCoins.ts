@@ -1,4 +1,4 @@
-import { type BlockUndo, undoBlock } from "../../consensus/connectBlock.ts"
+import { type BlockUndo, coinsBefore } from "../../consensus/connectBlock.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import { coinKey } from "../state/coinCodec.ts"
@@ -23,7 +23,7 @@ export class EarlierCoins {
   }
 
   disconnect(block: Block, undo: BlockUndo): void {
-    for (const [outpoint, coin] of undoBlock(block, undo).coins) {
+    for (const [outpoint, coin] of coinsBefore(block, undo)) {
       const key = coinKey(outpoint).toString("latin1")
       if (!this.changes.has(key)) this.bytes += ENTRY_BYTES
       this.bytes += coin?.script.length ?? 0

@@ -1,6 +1,6 @@
 import { monotonic } from "../../base/clock.ts"
 import { checkBlock, checkBlockBody, checkBlockContext } from "../../consensus/block.ts"
-import { connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
+import { type BlockUndo, connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
 import { blockFlags } from "../../consensus/flags.ts"
 import { nameEffects } from "../../consensus/names.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
@@ -233,8 +233,8 @@ export class Connector {
   }
 
   takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
-    for (const { block, undo } of [...blocks].reverse()) {
-      const { claims, coins } = undoBlock(block, decodeUndo(undo))
+    for (const { block, id, undo } of [...blocks].reverse()) {
+      const { claims, coins } = this.undone(id, block, decodeUndo(undo))
       this.active.popOnTrust()
       this.coins.apply(coins, claims)
     }
@@ -274,10 +274,14 @@ export class Connector {
   disconnectTip(): HeaderId {
     const id = this.active.tip
     const block = this.stored.block(id)
-    const undone = undoBlock(block, this.stored.undo(id))
+    const undone = this.undone(id, block, this.stored.undo(id))
     this.coins.apply(undone.coins, undone.claims)
     this.active.pop()
     return id
+  }
+
+  private undone(id: HeaderId, block: Block, undo: BlockUndo): ReturnType<typeof undoBlock> {
+    return undoBlock(block, undo, { height: this.index.height(id), params: this.params })
   }
 
   connected(id: HeaderId): Connected {

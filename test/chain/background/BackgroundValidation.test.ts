@@ -29,8 +29,8 @@ import {
 import { realThreads, withThreads } from "../../support/threads.ts"
 import { allBlocks } from "../../support/twoBranches.ts"
 
-const BASE = 135
-const TIP = 138
+const BASE = 146
+const TIP = 149
 
 /** Blocks with two names, one of them expired at the base; with a script that fails at height 110, if wanted. */
 const makeChain = (withBadScript: boolean) => {

@@ -50,6 +50,8 @@ export interface NameTold extends Source {
   /** `undefined`: the name does not exist or has expired. */
   readonly record: NameRecord | undefined
   readonly asOf: Freshness
+  /** The last block whose names the node had right before the question; `undefined` if it had none, or is light. */
+  readonly names: Tip | undefined
   /** The tip of the node right before the question. */
   readonly before: Tip
   /** The tip right after the answer. */

@@ -2,19 +2,30 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import type { NameRecord } from "../../../src/client/records.ts"
 import { LightPart } from "../../../src/light/LightPart.ts"
-import { displayHash } from "../../../src/protocol/bytes.ts"
+import { NameDb } from "../../../src/names/NameDb.ts"
+import { type Bytes, displayHash } from "../../../src/protocol/bytes.ts"
 import { MINUTE } from "../plan.ts"
 import type { Actor, World } from "../World.ts"
 import { withClient } from "./clients.ts"
 import { between, chance, numberAt, oneOf, textAt, times } from "./drawing.ts"
 import { nameOf, NAMES } from "./owners.ts"
-import { type NameTold, sourceAt, toldIn } from "./Told.ts"
+import { type NameTold, sourceAt, type Tip, toldIn } from "./Told.ts"
+
+const shown = ({ hash, height }: { readonly hash: Bytes; readonly height: number }): Tip => ({
+  hash: displayHash(hash),
+  height
+})
 
 /** Looks at the tip without waiting, right before and right after an answer: that of the window in a light node. */
 const tipOf = Effect.gen(function*() {
   const light = (yield* LightPart).current()
-  const { hash, height } = light === undefined ? yield* (yield* Chain).tip : (yield* light.progress).tip
-  return { hash: displayHash(hash), height }
+  return shown(light === undefined ? yield* (yield* Chain).tip : (yield* light.progress).tip)
+})
+
+/** The last block whose names are stored: in a reorganization, the chain goes before them. */
+const namesOf = Effect.gen(function*() {
+  const cursor = yield* Effect.orElseSucceed((yield* NameDb).cursor, () => undefined)
+  return cursor === undefined ? undefined : shown(cursor)
 })
 
 const toldOf = (record: NameRecord): Pick<NameTold, "asOf" | "name" | "record"> => ({
@@ -27,7 +38,7 @@ const toldOf = (record: NameRecord): Pick<NameTold, "asOf" | "name" | "record"> 
 export const resolve = (world: World, node: string, name: string) =>
   withClient(world, node, ({ freshness, resolveName }) =>
     Effect.gen(function*() {
-      const before = yield* tipOf
+      const [names, before] = [yield* namesOf, yield* tipOf]
       const told = yield* resolveName(name).pipe(
         Effect.map(toldOf),
         Effect.catchTags({
@@ -35,17 +46,17 @@ export const resolve = (world: World, node: string, name: string) =>
           NameExpired: () => Effect.map(freshness, (asOf) => ({ name, record: undefined, asOf }))
         })
       )
-      toldIn(world).names.push({ ...sourceAt(world, node), ...told, before, after: yield* tipOf })
+      toldIn(world).names.push({ ...sourceAt(world, node), ...told, names, before, after: yield* tipOf })
     }))
 
 const list = (world: World, node: string, limit: number) =>
   withClient(world, node, ({ listNames }) =>
     Effect.gen(function*() {
-      const before = yield* tipOf
+      const [names, before] = [yield* namesOf, yield* tipOf]
       const records = yield* listNames({ namespace: "d/", limit })
       const after = yield* tipOf
       for (const record of records) {
-        toldIn(world).names.push({ ...sourceAt(world, node), ...toldOf(record), before, after })
+        toldIn(world).names.push({ ...sourceAt(world, node), ...toldOf(record), names, before, after })
       }
     }))
 

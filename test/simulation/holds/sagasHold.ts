@@ -15,10 +15,13 @@ const isSent = ({ newTxid }: ListedRegistration): boolean => newTxid.some((byte)
 const isUnderWay = ({ step, value }: ListedRegistration): boolean =>
   value !== undefined && step !== "done" && step !== "failed"
 
-/** One registration of a name at a time. */
-const doubleFault = (all: ReadonlyArray<ListedRegistration>): string | undefined => {
+/** One registration of a name at a time, besides those that had ended and go on since their blocks left the chain. */
+const doubleFault = (all: ReadonlyArray<ListedRegistration>, ended: Set<string>): string | undefined => {
+  for (const { rand, step } of all) if (step === "done") ended.add(toHex(rand))
   const names = new Set<string>()
-  for (const { name } of all.filter(isUnderWay)) {
+  for (const registration of all) {
+    const { name, rand } = registration
+    if (!isUnderWay(registration) || ended.has(toHex(rand))) continue
     if (names.has(nameKey(name))) return `the wallet registers ${nameField(name)} twice`
     names.add(nameKey(name))
   }
@@ -116,6 +119,8 @@ interface Memory {
   all: string
   /** Registrations with a transaction, by salt. */
   readonly acknowledged: Map<string, ListedRegistration>
+  /** The salts of registrations that were done. */
+  readonly ended: Set<string>
   readonly shown: ShownSalts
 }
 
@@ -124,6 +129,7 @@ const newMemory = (): Memory => ({
   list: undefined,
   all: "",
   acknowledged: new Map(),
+  ended: new Set(),
   shown: new ShownSalts()
 })
 
@@ -150,7 +156,7 @@ class Sagas {
     if (isSameLife && isSame && memory.list === list) return undefined
     Object.assign(memory, { life: node.life, list, all: told })
     const text = fileOf(wallet)
-    return this.lostFault(memory, all) ?? doubleFault(all) ?? saltFault(wallet, all) ??
+    return this.lostFault(memory, all) ?? doubleFault(all, memory.ended) ?? saltFault(wallet, all) ??
       memory.shown.fault(all, { text, isChange: isSameLife && !isSame }) ??
       sentFault(text, sentOf(this.world, node, wallet))
   }

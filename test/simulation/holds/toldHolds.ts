@@ -70,6 +70,18 @@ const blocksOf = ({ after, asOf, before }: NameTold, model: ReplayModel): Readon
   return hashes
 }
 
+/** The blocks that were leaving the chain, with their names still there. */
+const leavingBlocks = ({ asOf, names }: NameTold, model: ReplayModel): ReadonlyArray<Bytes> => {
+  if (names === undefined) return []
+  model.moveTo(hashOf(names))
+  const hashes: Array<Bytes> = []
+  for (let { height } = names; height >= asOf.height; height--) {
+    const block = model.at(height)
+    if (block !== undefined) hashes.push(block.hash)
+  }
+  return hashes
+}
+
 const hashOf = ({ hash }: Tip): Bytes => parseDisplayHash(hash) ?? new Uint8Array(32)
 
 /** A light node must not say that the owner signed what no owner signed. */
@@ -79,7 +91,8 @@ const theftFault = (world: World, { asOf, name, record }: NameTold): string | un
     : undefined
 
 const answerFault = (told: NameTold, model: ReplayModel): string | undefined => {
-  if (blocksOf(told, model).some((hash) => isTrue(told, model.moveTo(hash)))) return undefined
+  const isTrueAtOne = (hashes: ReadonlyArray<Bytes>) => hashes.some((hash) => isTrue(told, model.moveTo(hash)))
+  if (isTrueAtOne(blocksOf(told, model)) || isTrueAtOne(leavingBlocks(told, model))) return undefined
   const { after, asOf, before, name, record } = told
   const said = record === undefined
     ? "denied"

@@ -1,70 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { turnOfEventLoop } from "../../src/base/turns.ts"
-import type { DnsAnswer } from "../../src/dns/answer.ts"
-import { type Forwarder, ForwardFailed, type Transfers, type ZoneSigner } from "../../src/dns/parts.ts"
-import type { DnsClient, ResponderOptions } from "../../src/dns/Responder.ts"
-import { syncFacts } from "../../src/dns/syncText.ts"
-import { FLAGS, RCODES } from "../../src/dns/wire/codes.ts"
-import { type DnsMessage, type MessageRecord, readMessage } from "../../src/dns/wire/message.ts"
-import { wireNameText } from "../../src/dns/wire/name.ts"
+import { FLAGS, META_TYPES } from "../../src/dns/wire/codes.ts"
+import { readMessage } from "../../src/dns/wire/message.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { TYPE_NUMBERS } from "../../src/values/records.ts"
-import { withNewDb } from "../names/blocks.ts"
-import { type DnsNode, queryBytes, type QueryOptions, RECURSION, UDP, withDnsNode } from "../support/dnsNode.ts"
-import { typeText, wire } from "../support/dnsZone.ts"
+import { type DnsNode, queryBytes, type QueryOptions, RECURSION, UDP } from "../support/dnsNode.ts"
+import { wire } from "../support/dnsZone.ts"
+import { errorOf, ipOf, lines, optionOf, optOf, rcodeOf, TCP, withNames } from "./responding.ts"
 
-const { A, HINFO, RRSIG, SOA, TXT } = TYPE_NUMBERS
-const [ANY, AXFR, OPT] = [255, 252, 41]
-
-const TCP: DnsClient = { ...UDP, transport: "tcp" }
-
-const ipOf = (last: number): string => JSON.stringify({ ip: `192.0.2.${last}` })
-
-const VALUES = {
-  "d/addr": JSON.stringify({ ip: ["192.0.2.1", "192.0.2.2"] }),
-  "d/many": JSON.stringify({ ip: Array.from({ length: 40 }, (_, i) => `10.0.0.${i}`) }),
-  "d/alias": JSON.stringify({ alias: "addr.bit." }),
-  "d/imports": JSON.stringify({ import: "dd/base" }),
-  "dd/base": ipOf(9),
-  "d/cut": JSON.stringify({ ns: ["ns.example.org."] })
-}
-
-const test = (options: Partial<ResponderOptions>, use: (node: DnsNode) => Effect.Effect<void, unknown>) =>
-  withNewDb((db) =>
-    withDnsNode(
-      db,
-      options,
-      (node) => node.block(VALUES).pipe(Effect.zipRight(node.settled), Effect.zipRight(use(node)))
-    )
-  )
-
-const rcodeOf = ({ rcode }: DnsMessage): string =>
-  Object.entries(RCODES).find(([, number]) => number === rcode)?.[0] ?? String(rcode)
-
-const lines = (records: ReadonlyArray<MessageRecord>): ReadonlyArray<string> =>
-  records.map(({ data, owner, type }) =>
-    `${wireNameText(owner)} ${typeText(type)}${type === A ? ` ${data.join(".")}` : ""}`
-  )
-
-const optOf = ({ additional }: DnsMessage): MessageRecord | undefined => additional.find(({ type }) => type === OPT)
-
-const optionOf = (message: DnsMessage, wanted: number): Bytes | undefined => {
-  const data = Buffer.from(optOf(message)?.data ?? [])
-  for (let at = 0; at < data.length; at += 4 + data.readUInt16BE(at + 2)) {
-    if (data.readUInt16BE(at) === wanted) return data.subarray(at + 4, at + 4 + data.readUInt16BE(at + 2))
-  }
-  return undefined
-}
-
-const errorOf = (message: DnsMessage): readonly [number, string] | undefined => {
-  const data = optionOf(message, 15)
-  return data && [Buffer.from(data).readUInt16BE(), Buffer.from(data).toString("utf8", 2)]
-}
+const { A, HINFO, SOA, TXT } = TYPE_NUMBERS
+const { ANY, AXFR } = META_TYPES
 
 describe("answers", () => {
   it.effect("come whole, with id, letters and RD of the question", () =>
-    test({}, ({ ask, reply }) =>
+    withNames({}, ({ ask, reply }) =>
       Effect.gen(function*() {
         for (const id of [1, 65_535]) {
           const found = yield* ask("addr.bit.", A, { id, flags: RECURSION })
@@ -84,7 +34,7 @@ describe("answers", () => {
       })))
 
   it.effect("are the same from the cache, byte for byte", () =>
-    test({}, ({ isCached, responder }) =>
+    withNames({}, ({ isCached, responder }) =>
       Effect.gen(function*() {
         for (const name of ["addr.bit.", "alias.bit.", "none.bit.", "x.cut.bit.", "bit."]) {
           for (const options of [{}, { edns: {} }, { edns: { dnssec: true, size: 600 } }]) {
@@ -98,7 +48,7 @@ describe("answers", () => {
       })))
 
   it.effect("have an OPT record where the question has one", () =>
-    test({ serverId: "here" }, ({ ask }) =>
+    withNames({ serverId: "here" }, ({ ask }) =>
       Effect.gen(function*() {
         assert.isUndefined(optOf(yield* ask("addr.bit.", A)))
         const plain = yield* ask("addr.bit.", A, { edns: { size: 4_096, options: [[65_312, Uint8Array.of(1)]] } })
@@ -109,7 +59,7 @@ describe("answers", () => {
       })))
 
   it.effect("give the client's cookie back with one of the server", () =>
-    test({}, ({ ask }) =>
+    withNames({}, ({ ask }) =>
       Effect.gen(function*() {
         const mine = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
         const first = optionOf(yield* ask("addr.bit.", A, { edns: { options: [[10, mine]] } }), 10)
@@ -126,7 +76,7 @@ describe("answers", () => {
       })))
 
   it.effect("are BADCOOKIE under load for a client that is not proved yet", () =>
-    test({}, ({ responder: { badCookie, isProved } }) =>
+    withNames({}, ({ responder: { badCookie, isProved } }) =>
       Effect.sync(() => {
         const query = (cookie: Bytes) => queryBytes(wire("addr.bit."), A, { edns: { options: [[10, cookie]] } })
         const refusal = badCookie(query(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)), UDP)
@@ -141,7 +91,7 @@ describe("answers", () => {
       })))
 
   it.effect("are neither cookies nor proofs of an address where a defect is in the way", () =>
-    test({}, ({ responder: { badCookie, isProved } }) =>
+    withNames({}, ({ responder: { badCookie, isProved } }) =>
       Effect.sync(() => {
         const client = {
           ...UDP,
@@ -155,7 +105,7 @@ describe("answers", () => {
       })))
 
   it.effect("are cut to the smaller of both sizes, over UDP alone", () =>
-    test({}, ({ ask }) =>
+    withNames({}, ({ ask }) =>
       Effect.gen(function*() {
         for (const options of [{}, { edns: { size: 512 } }, { edns: { size: 100 } }]) {
           const cut = yield* ask("many.bit.", A, options)
@@ -168,7 +118,7 @@ describe("answers", () => {
       })))
 
   it.effect("are padded over TLS where the client pads, and not elsewhere", () =>
-    test({}, ({ reply }) =>
+    withNames({}, ({ reply }) =>
       Effect.gen(function*() {
         const query = queryBytes(wire("addr.bit."), A, { edns: { options: [[12, new Uint8Array(20)]] } })
         for (const [transport, isPadded] of [["tls", true], ["https", true], ["tcp", false]] as const) {
@@ -178,7 +128,7 @@ describe("answers", () => {
       })))
 
   it.effect("are short for ANY over UDP, and whole over TCP", () =>
-    test({}, ({ ask }) =>
+    withNames({}, ({ ask }) =>
       Effect.gen(function*() {
         for (const _ of [1, 2]) {
           assert.deepStrictEqual((yield* ask("addr.bit.", ANY)).answer.map(({ type }) => type), [HINFO])
@@ -187,7 +137,7 @@ describe("answers", () => {
       })))
 
   it.effect("have the zone under a suffix, too", () =>
-    test(
+    withNames(
       { suffixes: [wire("example.org.")], servers: [wire("ns1.example.net.")] },
       ({ ask }) =>
         Effect.gen(function*() {
@@ -204,7 +154,7 @@ describe("answers", () => {
     ))
 
   it.effect("say in class CH what the server is, and to this machine how far it is", () =>
-    test({ serverId: "here" }, ({ ask }) =>
+    withNames({ serverId: "here" }, ({ ask }) =>
       Effect.gen(function*() {
         const textOf = (name: string, client = UDP) =>
           Effect.map(ask(name, TXT, { class: 3 }, client), (found) =>
@@ -215,15 +165,6 @@ describe("answers", () => {
         assert.strictEqual(yield* textOf("sync.svcd.", { ...UDP, address: "192.0.2.9" }), "REFUSED")
         assert.strictEqual(yield* textOf("other.bind."), "REFUSED")
       })))
-})
-
-it.each<[string, number, boolean, string]>([
-  ["before the first block", 0, false, "phase=headers; height=0; proof=none"],
-  ["of a new regtest chain", 0, true, "phase=headers; height=0; proof=full"],
-  ["with blocks", 9, false, "phase=headers; height=9; proof=full"]
-])("the facts of the sync %s", (_, height, synced, text) => {
-  const report = { phase: "headers", proof: "full", height, headers: 9, synced, percent: 0 } as const
-  assert.strictEqual(syncFacts(report), text)
 })
 
 describe("refusals", () => {
@@ -240,7 +181,7 @@ describe("refusals", () => {
     ["STATUS", "bit.", { flags: 2 << 11 }, "NOTIMP"]
   ]
   it.effect("of questions and messages", () =>
-    test(
+    withNames(
       {},
       ({ ask }) =>
         Effect.forEach(rows, ([what, name, { type = A, ...options }, rcode]) =>
@@ -250,7 +191,7 @@ describe("refusals", () => {
     ))
 
   it.effect("drop what is not a question", () =>
-    test({}, ({ reply }) =>
+    withNames({}, ({ reply }) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* reply(new Uint8Array(11)), { _tag: "Drop", reason: "short" })
         const response = queryBytes(wire("addr.bit."), A, { flags: FLAGS.QR })
@@ -258,7 +199,7 @@ describe("refusals", () => {
       })))
 
   it.effect("say SERVFAIL while names are missing, and never that a name does not exist", () =>
-    test({}, ({ ask, isCached, world }) =>
+    withNames({}, ({ ask, isCached, world }) =>
       Effect.gen(function*() {
         const unknown = () => ask("unknown.bit.", A, { edns: {} })
         assert.strictEqual(rcodeOf(yield* unknown()), "NXDOMAIN")
@@ -274,7 +215,7 @@ describe("refusals", () => {
       })))
 
   it.effect("say SERVFAIL of SOA while names are missing, and give all else at the apex", () =>
-    test({}, ({ ask, world }) =>
+    withNames({}, ({ ask, world }) =>
       Effect.gen(function*() {
         const about = (type: number) =>
           Effect.map(ask("bit.", type, { edns: {} }), (found) => [rcodeOf(found), found.answer.length, errorOf(found)])
@@ -289,7 +230,7 @@ describe("refusals", () => {
       })))
 
   it.effect("say SERVFAIL, and not that the node syncs, while stored data are in doubt", () =>
-    test({}, ({ ask, world }) =>
+    withNames({}, ({ ask, world }) =>
       Effect.gen(function*() {
         world.complete = false
         world.doubted = true
@@ -302,7 +243,7 @@ describe("refusals", () => {
       })))
 
   it.effect("say SERVFAIL below the required proof", () =>
-    test({ requireProof: "full" }, ({ ask, world }) =>
+    withNames({ requireProof: "full" }, ({ ask, world }) =>
       Effect.gen(function*() {
         world.proof = "work"
         for (const name of ["addr.bit.", "unknown.bit."]) {
@@ -315,7 +256,7 @@ describe("refusals", () => {
       })))
 
   it.effect("say SERVFAIL without the path of a file that cannot be read", () =>
-    test({}, ({ ask, world }) =>
+    withNames({}, ({ ask, world }) =>
       Effect.gen(function*() {
         world.broken = true
         const found = yield* ask("addr.bit.", A, { edns: {} })
@@ -328,7 +269,7 @@ describe("the cache", () => {
     Effect.map(node.ask(name, A), (found) => lines(found.answer)[0]?.split(" ")[2] ?? rcodeOf(found))
 
   it.effect("forgets what a block changes at once, and what imports it, and keeps the rest", () =>
-    test({}, (node) =>
+    withNames({}, (node) =>
       Effect.gen(function*() {
         for (let asked = 0; asked < 2; asked++) {
           assert.strictEqual(yield* addressOf(node, "imports.bit."), "192.0.2.9")
@@ -347,7 +288,7 @@ describe("the cache", () => {
       })))
 
   it.effect("forgets an answer when a name in it expires, and when a reorg brings it back", () =>
-    test({}, (node) =>
+    withNames({}, (node) =>
       Effect.gen(function*() {
         for (let i = 0; i < 29; i++) yield* node.block()
         yield* node.settled
@@ -373,7 +314,7 @@ describe("the cache", () => {
         const soa = [...answer, ...authority].find((record) => record.type === SOA)
         return Buffer.from(soa?.data ?? []).readUInt32BE((soa?.data.length ?? 0) - 20)
       })
-    return test({ serial: () => serial }, (node) =>
+    return withNames({ serial: () => serial }, (node) =>
       Effect.gen(function*() {
         for (const now of [7, 8, 9]) {
           serial = now
@@ -382,196 +323,6 @@ describe("the cache", () => {
           }
         }
         assert.isTrue(node.isCached("none.bit.", A))
-      }))
-  })
-})
-
-describe("parts", () => {
-  /** Signatures that name their set and the generation of the keys. */
-  const fakeSigner = (generation: { now: number }): ZoneSigner => ({
-    generation: () => generation.now,
-    keys: () => [{ type: "DNSKEY", flags: 257, algorithm: 13, key: new Uint8Array(64) }],
-    signatures: ({ owner, ttl, type }) => ({
-      owner,
-      ttl,
-      type: RRSIG,
-      signs: false,
-      records: [{
-        type: "RRSIG",
-        covered: type,
-        algorithm: 13,
-        labels: 1,
-        originalTtl: ttl,
-        expiration: 2,
-        inception: 1,
-        keyTag: generation.now,
-        signer: wire("bit."),
-        signature: new Uint8Array(64)
-      }]
-    })
-  })
-
-  const typesOf = (records: ReadonlyArray<MessageRecord>) =>
-    records.map(({ data, type }) =>
-      type === RRSIG ? `RRSIG ${typeText((data[0] ?? 0) << 8 | (data[1] ?? 0))}` : typeText(type)
-    )
-
-  const DO = { edns: { dnssec: true } }
-
-  it.effect("sign each set where DO is set, with NSEC as proof, and nothing elsewhere", () =>
-    test({ signer: fakeSigner({ now: 1 }), suffixes: [wire("example.org.")] }, ({ ask }) =>
-      Effect.gen(function*() {
-        for (const _ of [1, 2]) {
-          assert.deepStrictEqual(typesOf((yield* ask("alias.bit.", A, DO)).answer), [
-            "CNAME",
-            "RRSIG CNAME",
-            "A",
-            "A",
-            "RRSIG A"
-          ])
-          const missing = yield* ask("none.bit.", A, DO)
-          assert.deepStrictEqual(typesOf(missing.authority), [
-            "NSEC",
-            "RRSIG NSEC",
-            "NSEC",
-            "RRSIG NSEC",
-            "SOA",
-            "RRSIG SOA"
-          ])
-          const referral = yield* ask("x.cut.bit.", A, DO)
-          assert.deepStrictEqual(typesOf(referral.authority), ["NS", "NSEC", "RRSIG NSEC"])
-          assert.deepStrictEqual(typesOf((yield* ask("none.bit.", A, { edns: {} })).authority), ["SOA"])
-          assert.deepStrictEqual(typesOf((yield* ask("none.bit.example.org.", A, DO)).authority), ["SOA"])
-        }
-      })))
-
-  it.effect("sign again when the keys change", () => {
-    const generation = { now: 1 }
-    const tagOf = ({ answer: [, , signature] }: DnsMessage) => Buffer.from(signature?.data ?? []).readUInt16BE(16)
-    return test({ signer: fakeSigner(generation) }, ({ ask }) =>
-      Effect.gen(function*() {
-        for (const now of [1, 1, 2, 2]) {
-          generation.now = now
-          assert.strictEqual(tagOf(yield* ask("addr.bit.", A, DO)), now)
-        }
-      }))
-  })
-
-  it.effect("complete for clients with recursion what other servers know", () => {
-    const asked: Array<string> = []
-    const forwarder: Forwarder = {
-      serves: ({ address }) => address === "127.0.0.1",
-      complete: (question, { inZone, own }) =>
-        Effect.gen(function*() {
-          asked.push(wireNameText(question.name))
-          const first = inZone(question.name) ? yield* own(question) : undefined
-          const host = first?.outside ?? question.name
-          const found = { type: "opaque", number: A, data: Uint8Array.of(198, 51, 100, 7) } as const
-          const answer: DnsAnswer = {
-            rcode: "NOERROR",
-            authoritative: false,
-            answer: [...first?.answer ?? [], { owner: host, type: A, ttl: 5, records: [found], signs: false }],
-            authority: [],
-            additional: [],
-            sources: [],
-            isCut: false,
-            outside: undefined
-          }
-          return { answer, isForeign: true }
-        })
-    }
-    return test({ forwarder }, ({ ask, block }) =>
-      Effect.gen(function*() {
-        yield* block({ "d/outside": JSON.stringify({ alias: "host.example.com." }) })
-        const through = (name: string, flags = RECURSION, client = UDP) =>
-          Effect.map(ask(name, A, { flags }, client), (found) => [
-            found.flags & (FLAGS.RA | FLAGS.AA | FLAGS.AD),
-            ...lines(found.answer)
-          ])
-        assert.deepStrictEqual(yield* through("www.example.com."), [FLAGS.RA, "www.example.com. A 198.51.100.7"])
-        for (const _ of [1, 2]) {
-          assert.deepStrictEqual(yield* through("outside.bit."), [
-            FLAGS.RA,
-            "outside.bit. CNAME",
-            "host.example.com. A 198.51.100.7"
-          ])
-          assert.deepStrictEqual(yield* through("outside.bit.", 0), [FLAGS.RA | FLAGS.AA, "outside.bit. CNAME"])
-          assert.deepStrictEqual((yield* through("addr.bit."))[0], FLAGS.RA | FLAGS.AA)
-        }
-        const stranger = { ...UDP, address: "192.0.2.9" }
-        assert.deepStrictEqual(yield* through("outside.bit.", RECURSION, stranger), [FLAGS.AA, "outside.bit. CNAME"])
-        assert.strictEqual(rcodeOf(yield* ask("www.example.com.", A, { flags: RECURSION }, stranger)), "REFUSED")
-        assert.deepStrictEqual(asked, ["www.example.com.", "outside.bit.", "outside.bit."])
-      }))
-  })
-
-  it.effect("sign what is of bit. in completed answers, and nothing below a suffix", () => {
-    const forwarder: Forwarder = {
-      serves: () => true,
-      complete: (question, { inZone, own }) =>
-        Effect.gen(function*() {
-          const first = yield* own(inZone(question.name) ? question : { ...question, name: wire("addr.bit.") })
-          return { answer: first, isForeign: true }
-        })
-    }
-    const options = { forwarder, signer: fakeSigner({ now: 1 }), suffixes: [wire("example.org.")] }
-    return test(options, ({ ask, block }) =>
-      Effect.gen(function*() {
-        yield* block({ "d/outside": JSON.stringify({ alias: "host.example.com." }) })
-        const setsOf = (name: string) =>
-          Effect.map(ask(name, A, { flags: RECURSION, ...DO }), ({ answer }) => typesOf(answer))
-        assert.deepStrictEqual(yield* setsOf("outside.bit."), ["CNAME", "RRSIG CNAME"])
-        assert.deepStrictEqual(yield* setsOf("outside.bit.example.org."), ["CNAME"])
-        assert.deepStrictEqual(yield* setsOf("www.example.com."), ["A", "A", "RRSIG A"])
-      }))
-  })
-
-  it.effect("say SERVFAIL where other servers gave no answer", () => {
-    const forwarder: Forwarder = {
-      serves: () => true,
-      complete: () => Effect.fail(new ForwardFailed({ reason: "resolver silent" }))
-    }
-    return test(
-      { forwarder },
-      ({ ask }) =>
-        Effect.map(
-          ask("www.example.com.", A, { flags: RECURSION, edns: {} }),
-          (found) =>
-            assert.deepStrictEqual([rcodeOf(found), errorOf(found)], [
-              "SERVFAIL",
-              [23, "other servers gave no answer: resolver silent"]
-            ])
-        )
-    )
-  })
-
-  it.effect("get zone transfers, with the answer as it is without them", () => {
-    const transfers: Transfers = {
-      take: ({ question: { type } }, { transport }, answer) =>
-        transport === "tcp" && type === AXFR ? Effect.succeed({ _tag: "Transfer", messages: Stream.empty }) : answer
-    }
-    return test({ transfers }, ({ ask, reply }) =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* reply(queryBytes(wire("bit."), AXFR), TCP))._tag, "Transfer")
-        assert.strictEqual(rcodeOf(yield* ask("bit.", AXFR)), "REFUSED")
-      }))
-  })
-
-  it.effect("count answers and hits", () => {
-    const counts = { hits: 0, bytes: 0, rcodes: new Array<string>(), took: 0 }
-    const counters = {
-      answered: (rcode: string) => void counts.rcodes.push(rcode),
-      took: (seconds: number) => void (counts.took += seconds),
-      cacheHit: () => void counts.hits++,
-      cacheBytes: (bytes: number) => void (counts.bytes = bytes)
-    }
-    return test({ counters }, ({ ask }) =>
-      Effect.gen(function*() {
-        for (const name of ["addr.bit.", "addr.bit.", "addr.bit.", "none.bit.", "example.com."]) yield* ask(name, A)
-        const rcodes = ["NOERROR", "NOERROR", "NOERROR", "NXDOMAIN", "REFUSED"]
-        assert.deepStrictEqual([counts.hits, counts.rcodes], [1, rcodes])
-        assert.isAbove(counts.bytes, 500)
-        assert.isAbove(counts.took, 0)
       }))
   })
 })

@@ -1,5 +1,6 @@
 import { type AnswerChoices, answerOf, type Apex, type DnsAnswer } from "../../src/dns/answer.ts"
 import type { RecordSet } from "../../src/dns/records.ts"
+import { RCODES } from "../../src/dns/wire/codes.ts"
 import { readNameText, type WireName, wireNameText } from "../../src/dns/wire/name.ts"
 import { nameKeyOfAscii } from "../../src/protocol/keys.ts"
 import { type RecordData, TYPE_NUMBERS, typeNumberOf } from "../../src/values/records.ts"
@@ -114,6 +115,9 @@ export const answerFrom = (zones: ReadonlyMap<string, DomainZone>, asked: Asked)
 const TYPE_TEXTS = new Map<number, string>(Object.entries(TYPE_NUMBERS).map(([text, number]) => [number, text]))
 
 export const typeText = (type: number): string => TYPE_TEXTS.get(type) ?? `TYPE${type}`
+
+export const rcodeText = (rcode: number): string =>
+  Object.entries(RCODES).find(([, number]) => number === rcode)?.[0] ?? String(rcode)
 
 const dataText = (record: RecordSet["records"][number]): string => {
   if (record.type === "A") return record.address.join(".")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import type { DnsClient } from "../../../src/dns/Responder.ts"
 import { tsigBytes, TsigChain } from "../../../src/dns/transfer/tsig.ts"
-import { FLAGS, META_TYPES, RCODES } from "../../../src/dns/wire/codes.ts"
+import { FLAGS, META_TYPES } from "../../../src/dns/wire/codes.ts"
 import { readMessage } from "../../../src/dns/wire/message.ts"
 import { MessageWriter } from "../../../src/dns/wire/MessageWriter.ts"
 import { wireNameOfHost } from "../../../src/dns/wire/name.ts"
@@ -10,6 +10,7 @@ import { readQuery } from "../../../src/dns/wire/readQuery.ts"
 import { soaSet } from "../../../src/dns/zone/apex.ts"
 import { TYPE_NUMBERS } from "../../../src/values/records.ts"
 import { queryBytes } from "../../support/dnsNode.ts"
+import { rcodeText } from "../../support/dnsZone.ts"
 import { type Primary, TSIG, withPrimary } from "./transferNode.ts"
 import { apexAt } from "./zones.ts"
 
@@ -43,8 +44,10 @@ const transfer = (primary: Primary, type: number, asked: Asked = {}) =>
       ? [reply.bytes]
       : Chunk.toReadonlyArray(yield* Stream.runCollect(reply.messages))
     const all = messages.map(readMessage)
-    const rcode = Object.entries(RCODES).find(([, number]) => number === all.at(-1)?.rcode)?.[0]
-    return [rcode, all.reduce((sum, { answer }) => sum + answer.length, 0)]
+    return [
+      rcodeText(all.at(-1)?.rcode ?? assert.fail("no message")),
+      all.reduce((sum, { answer }) => sum + answer.length, 0)
+    ]
   })
 
 describe("zone transfers", () => {

@@ -24,3 +24,12 @@ export const FREE = {
   getbalances: "{\"mine\":{\"trusted\":5.00000000}}",
   getmempoolinfo: "{\"mempoolminfee\":0.00100000}"
 }
+
+/** The daemon of a wallet that owns d/example. */
+export const OWNED = {
+  ...FREE,
+  name_show: record("{\"ip\":\"192.0.2.1\",\"x\":[1.0,2]}"),
+  name_pending: [],
+  name_update: JSON.stringify(TXID),
+  validateaddress: { isvalid: true }
+}

@@ -3,18 +3,15 @@ import { Effect } from "effect"
 import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
 import { answering, runWith } from "./commandRun.ts"
 import { hex } from "./fakeDaemon.ts"
-import { FREE, OWNER, record, TXID } from "./someNames.ts"
+import { FREE, OWNED, OWNER, record } from "./someNames.ts"
 
 /** A daemon that knows these names, all of the wallet, with this value. */
 const knowing = (value: string, ...names: ReadonlyArray<string>) => ({
-  ...FREE,
+  ...OWNED,
   name_show: ([name]: ReadonlyArray<unknown>) =>
     names.some((each) => each === name)
       ? record(value, { name })
-      : new RpcFailure({ code: -4, message: "never existed" }),
-  name_pending: [],
-  name_update: JSON.stringify(TXID),
-  validateaddress: { isvalid: true }
+      : new RpcFailure({ code: -4, message: "never existed" })
 })
 
 const WHERE = ["-ip", "192.0.2.1"]

@@ -78,3 +78,11 @@ export const assertGuarded = (page: Page): void => {
   assert.strictEqual(policy.get("style-src"), sha256(style))
   assert.strictEqual(policy.get("script-src"), sha256(script))
 }
+
+/** Checks all that holds for a page of the explorer. */
+export const assertFine = (page: Page, status = 200): void => {
+  assert.strictEqual(page.status, status)
+  assertGuarded(page)
+  assertHarmless(page)
+  assertTables(page)
+}

@@ -1,15 +1,14 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { Bytes } from "../../src/protocol/bytes.ts"
+import { type Bytes, displayHash } from "../../src/protocol/bytes.ts"
 import { nameCommitment } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import { layer } from "../support/layer.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { mine, spendableNode } from "../support/spendableNode.ts"
-import { assertGuarded, assertHarmless } from "./assertPage.ts"
-import { get, type Page, statusPageOf } from "./pages.ts"
-import { linkTo, text } from "./pages.ts"
+import { assertFine, assertHarmless } from "./assertPage.ts"
+import { get, linkTo, type Page, pagesOf, statusPageOf, text } from "./pages.ts"
 
 /** Values that try to break out of their markup. */
 const NASTY = [
@@ -37,17 +36,23 @@ const updates = (name: Bytes, from: Transaction, values: ReadonlyArray<Uint8Arra
   return made
 }
 
-/** Registers a name with twelve blocks in between; returns the registration. */
-const register = (name: Bytes, coin: number) =>
+/** Announces a name, and makes its registration of twelve blocks later, which may be mined now. */
+const announce = (name: Bytes, coin: number, value = text("{}")) =>
   Effect.gen(function*() {
     const rand = new Uint8Array(20).fill(coin)
-    const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(coin)])
-    yield* mine(first)
+    const commitment = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(coin)])
+    yield* mine(commitment)
     for (let i = 0; i < 11; i++) yield* mine()
-    const registration = nameTx({ op: "name_firstupdate", name, rand, value: text("{}") }, [
-      output(first, 0),
-      output(first, 1)
+    const registration = nameTx({ op: "name_firstupdate", name, rand, value }, [
+      output(commitment, 0),
+      output(commitment, 1)
     ])
+    return { commitment, registration }
+  })
+
+const register = (name: Bytes, coin: number) =>
+  Effect.gen(function*() {
+    const { registration } = yield* announce(name, coin)
     yield* mine(registration)
     return registration
   })
@@ -70,9 +75,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       const second = yield* get(handler, `${linkTo(name)}&page=2`)
       const third = yield* get(handler, `${linkTo(name)}&page=3`)
       for (const page of [first, second, third]) {
-        assert.strictEqual(page.status, 200)
-        assertGuarded(page)
-        assertHarmless(page)
+        assertFine(page)
         assert.include(page.body, "Page ")
       }
       const rows = ({ body }: Page) => body.match(/class="when"/g)?.length
@@ -148,18 +151,69 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       )
     }))
 
+  it.effect("hostile names and values stay escaped on every page, and waiting transactions have pages", () =>
+    Effect.gen(function*() {
+      const { chain, pool } = yield* MethodNode
+      const handler = yield* pagesOf()
+      const name = text("x/<script>alert(1)</script>\u202e\u0000")
+      const value = text("\"><img src=x onerror=alert(1)>\u2067\r\n")
+      const { commitment, registration } = yield* announce(name, 4, value)
+      yield* pool.accept(registration)
+      const waiting = yield* get(handler, `/tx/${displayHash(registration.txid)}`)
+      assertFine(waiting)
+      assert.include(waiting.body, "waits in the mempool")
+      const activity = yield* get(handler, "/activity")
+      assertFine(activity)
+      assert.match(activity.body, /<dd>1 transaction of \d+ B, at fee rates from /)
+      const mempool = yield* get(handler, "/mempool?names=1")
+      assertFine(mempool)
+      assert.include(mempool.body, `href="./tx/${displayHash(registration.txid)}"`)
+      assert.notInclude(mempool.body, "<script>alert")
+      assert.include(
+        (yield* get(handler, "/blocks")).body,
+        "<a href=\"./mempool\">1 transaction</a> waits for a block."
+      )
+      assert.include((yield* get(handler, "/")).body, "<dt>Mempool</dt><dd><a href=\"./mempool\">1 transaction</a>")
+      assertFine(yield* get(handler, "/mempool?page=2"), 404)
+      yield* mine(registration)
+      const { height } = yield* chain.tip
+      for (
+        const target of [
+          `/block/${height}`,
+          `/tx/${displayHash(registration.txid)}`,
+          "/names",
+          "/names?order=changed",
+          "/?q=alert",
+          "/blocks"
+        ]
+      ) {
+        const page = yield* get(handler, target)
+        assertFine(page)
+        assert.notInclude(page.body, "<script>alert")
+        assert.notInclude(page.body, "<img")
+      }
+      const spent = yield* get(handler, `/tx/${displayHash(commitment.txid)}?block=${height - 12}`)
+      assert.include(spent.body, "<span class=\"muted\">spent</span>")
+      assert.include(spent.body, "-txospenderindex")
+    }))
+
+  it.effect("a number that is a block and a name is listed as both", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      yield* register(text("d/12"), 5)
+      const page = yield* get(handler, "/?q=12")
+      assertFine(page)
+      assert.include(page.body, "Possible matches")
+      assert.include(page.body, "href=\"./block/12\"")
+      assert.include(page.body, "href=\"?name=d%2F12\"")
+    }))
+
   it.effect("a registration is shown before it is confirmed", () =>
     Effect.gen(function*() {
       const { pool } = yield* MethodNode
       const handler = yield* statusPageOf()
       const name = text("d/new")
-      const rand = new Uint8Array(20)
-      const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(3)])
-      yield* mine(first)
-      for (let i = 0; i < 11; i++) yield* mine()
-      yield* pool.accept(
-        nameTx({ op: "name_firstupdate", name, rand, value: text("1") }, [output(first, 0), output(first, 1)])
-      )
+      yield* pool.accept((yield* announce(name, 3, text("1"))).registration)
       const page = yield* get(handler, linkTo(name))
       assert.strictEqual(page.status, 404)
       assert.match(page.body, /pending<\/span> registration, seen/)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { MAX_MONEY } from "../../src/protocol/amount.ts"
-import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
-import { regtest } from "../../src/protocol/networks.ts"
-import { makeTransaction, outpoint, totalValue } from "../../src/protocol/transaction.ts"
-import { transactionFlow } from "../../src/web/explorer/flowView.ts"
+import { MAX_MONEY } from "../../../src/protocol/amount.ts"
+import { NAME_TX_VERSION, nameScript } from "../../../src/protocol/nameOperation.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { makeTransaction, outpoint, totalValue } from "../../../src/protocol/transaction.ts"
+import { transactionFlow } from "../../../src/web/explorer/flowView.ts"
 
 /** The picture of a transaction: what is drawn, and within which bounds. */
 

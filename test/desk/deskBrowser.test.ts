@@ -9,12 +9,14 @@ import {
   assertAccessible,
   chromium,
   heading,
+  mainText,
   openBrowser,
   overflow,
   picture,
   violations,
   watched
 } from "../web/browser.ts"
+import { confirmed, fill, logIn, openLink, PASSPHRASE, PASSWORD, press, rpcOf, USER, wordsFor } from "./browsing.ts"
 
 /**
  * A new user in a browser, without a line of JSON: from no wallet to checked recovery words, and to a name that was
@@ -25,10 +27,6 @@ import {
  */
 
 const ARCHIVE = process.env["SVCD_ARCHIVE"]
-
-const USER = "owner"
-const PASSWORD = "a password for the test"
-const PASSPHRASE = "correct horse battery"
 
 /** An address without a known key. */
 const NO_OWNER = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
@@ -60,17 +58,6 @@ const installed = Effect.gen(function*() {
   return (name: string): ReadonlyArray<string> => [join(folder, tree, "bin", name)]
 })
 
-const rpcOf = ({ port }: Node) => async (method: string, ...params: ReadonlyArray<unknown>): Promise<unknown> => {
-  const answer = await fetch(`http://127.0.0.1:${port}`, {
-    method: "POST",
-    headers: { authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString("base64")}` },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
-  })
-  const { error, result }: { readonly error?: unknown; readonly result?: unknown } = JSON.parse(await answer.text())
-  if (error !== undefined) assert.fail(JSON.stringify(error))
-  return result
-}
-
 const looked: Array<string> = []
 
 /** Checks a page in every look. */
@@ -86,64 +73,6 @@ const look = async (page: Page, name: string): Promise<void> => {
     // In the dark the page has the same elements.
     if (IS_THOROUGH || look === "light") await assertAccessible(page, { what, colors: look === "dark" })
   }
-}
-
-/** Fills in fields by name. */
-const fill = async (page: Page, fields: Readonly<Record<string, string>>): Promise<void> => {
-  for (const [name, text] of Object.entries(fields)) {
-    const selector = `[name="${name}"]:not([type=radio])`
-    await page.$eval(selector, (element) => {
-      for (let above = element.parentElement; above !== null; above = above.parentElement) {
-        if (above.tagName === "DETAILS") above.setAttribute("open", "")
-      }
-    })
-    await page.$eval(selector, (element) => {
-      if ("value" in element) element.value = ""
-    })
-    await page.type(selector, text)
-  }
-}
-
-/** Presses a button or a link with this text, and waits for the next page. */
-const press = async (page: Page, text: string, within = "main"): Promise<void> => {
-  const button = await page.$(`xpath///${within}//*[self::button or self::a][contains(normalize-space(.), "${text}")]`)
-  if (button === null) {
-    assert.fail(`no button ${text} on ${await page.evaluate("document.querySelector('main').innerText")}`)
-  }
-  // By its method: the value above a button grows while it is typed, and a click at a place would miss it.
-  const click = button.evaluate((node) => {
-    if ("click" in node && typeof node.click === "function") node.click()
-  })
-  await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), click])
-}
-
-const text = async (page: Page): Promise<string> =>
-  String(await page.evaluate("document.querySelector('main').innerText"))
-
-/** The link of `svcd-cli desk`, opened in this browser. */
-const openLink = async (page: Page, node: Node): Promise<void> => {
-  const answer = await rpcOf(node)("createdesklink")
-  const path = typeof answer === "object" && answer !== null && "path" in answer ? String(answer.path) : assert.fail()
-  await page.goto(`http://127.0.0.1:${node.port}${path}`, { waitUntil: "domcontentloaded" })
-  assert.strictEqual(await heading(page), "Open the desk")
-}
-
-const logIn = async (page: Page, node: Node): Promise<void> => {
-  await openLink(page, node)
-  await press(page, "Open the desk")
-}
-
-const confirmed = async (page: Page, button: string, result: string): Promise<void> => {
-  if (await page.$("[name=password]") !== null) await fill(page, { password: PASSWORD })
-  if (await page.$("[name=passphrase]") !== null) await fill(page, { passphrase: PASSPHRASE })
-  await press(page, button)
-  assert.strictEqual(await heading(page), result)
-}
-
-/** The words for which a page asks, out of those of the wallet. */
-const wordsFor = async (page: Page, words: ReadonlyArray<string>): Promise<Readonly<Record<string, string>>> => {
-  const names = await page.$$eval("[name^=word-]", (fields) => fields.map((field) => field.getAttribute("name") ?? ""))
-  return Object.fromEntries(names.map((name) => [name, words[Number(name.slice(5)) - 1] ?? ""]))
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -180,7 +109,7 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   await look(page, "login")
   await fill(page, { user: USER, password: "wrong" })
   await press(page, "Sign in")
-  assert.include(await text(page), "wrong")
+  assert.include(await mainText(page), "wrong")
   await look(page, "loginWrong")
   await openLink(page, node)
   await look(page, "link")
@@ -211,14 +140,14 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   const [first = assert.fail("no words are asked for")] = Object.keys(asked)
   await fill(page, { ...asked, [first]: "unlisted", passphrase: PASSPHRASE })
   await press(page, "Check the words")
-  assert.include(await text(page), "At least one of these words is wrong")
+  assert.include(await mainText(page), "At least one of these words is wrong")
   await look(page, "wordsWrong")
   await fill(page, { ...await wordsFor(page, words), passphrase: PASSPHRASE })
   await press(page, "Check the words")
-  assert.include(await text(page), "You verified your seed phrase")
+  assert.include(await mainText(page), "You verified your seed phrase")
   await look(page, "wordsKept")
   await press(page, "Names")
-  assert.notInclude(await text(page), "recovery word")
+  assert.notInclude(await mainText(page), "recovery word")
   await look(page, "empty")
 
   await open("receive")
@@ -241,7 +170,7 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
     ns: "ns1.example.org"
   })
   await press(page, "Go on to confirm")
-  assert.include(await text(page), "Line 2 has to be a label")
+  assert.include(await mainText(page), "Line 2 has to be a label")
   await look(page, "formWrong")
   await fill(page, { subdomain: "www 192.0.2.2", ns: "" })
   await press(page, "Edit it as JSON")
@@ -249,8 +178,8 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   await look(page, "formJson")
   await press(page, "Edit it in fields")
   await press(page, "Go on to confirm")
-  assert.include(await text(page), "of 520 bytes")
-  assert.include(await text(page), "By the wallet, before the name expires")
+  assert.include(await mainText(page), "of 520 bytes")
+  assert.include(await mainText(page), "By the wallet, before the name expires")
   await look(page, "confirm")
   await confirmed(page, "Register it", "The registration is under way")
   await look(page, "result")
@@ -273,7 +202,7 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
     await mine(1)
     await open("names")
   }
-  assert.include(await text(page), "d/desk-example")
+  assert.include(await mainText(page), "d/desk-example")
   await look(page, "names")
   await press(page, "long-")
   await look(page, "nameLong")
@@ -303,7 +232,7 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   await look(page, "send")
   await fill(page, { address: NO_OWNER, amount: "1,5" })
   await press(page, "Go on to confirm")
-  assert.include(await text(page), "Use a decimal point and no commas")
+  assert.include(await mainText(page), "Use a decimal point and no commas")
   await look(page, "sendWrong")
   await fill(page, { address: NO_OWNER, amount: "1.5" })
   await press(page, "Go on to confirm")
@@ -327,11 +256,11 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   )
   assert.isAbove(heights.length, 3)
   assert.isBelow(Math.max(...heights), 48, "a payment takes one line on a phone")
-  assert.lengthOf((await text(page)).match(/paid/g) ?? [], 1)
+  assert.lengthOf((await mainText(page)).match(/paid/g) ?? [], 1)
   // A confirmed transaction is found without an index, by the height in its link.
   const confirmedLink = await page.$eval("a[href*='block=']", (link) => "href" in link ? String(link.href) : "")
   await page.goto(confirmedLink, { waitUntil: "domcontentloaded" })
-  assert.include(await text(page), "Confirmations")
+  assert.include(await mainText(page), "Confirmations")
 
   // A PSBT as a file, in bytes or in base64.
   await open("sign")
@@ -361,20 +290,20 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   await confirmed(page, "Transfer it", "The transfer is sent")
   await mine(1)
   await open("names")
-  assert.include(await text(page), "Former names")
+  assert.include(await mainText(page), "Former names")
   await look(page, "former")
 
   // The others die while the wallet is locked, and the desk says so until the owner knows.
   await rpc("walletlock")
-  for (let block = 0; !(await text(page)).includes("in danger"); block++) {
+  for (let block = 0; !(await mainText(page)).includes("in danger"); block++) {
     assert.isBelow(block, 40)
     await mine(1)
     await open("names")
   }
-  assert.include(await text(page), "locked")
+  assert.include(await mainText(page), "locked")
   await look(page, "danger")
   await press(page, "I know")
-  assert.notInclude(await text(page), "in danger")
+  assert.notInclude(await mainText(page), "in danger")
   await look(page, "known")
 
   await open("confirm?id=unknown")
@@ -387,7 +316,7 @@ const walk = async ({ browser, folder, node, wordsOf }: Place): Promise<void> =>
   await look(page, "choose")
   await page.click("[name=wallet][value=main]")
   await press(page, "Use it")
-  assert.include(await text(page), "Former names")
+  assert.include(await mainText(page), "Former names")
 
   assert.deepStrictEqual(faults.filter((fault) => !/\b40[0-9]\b/.test(fault)), [])
   assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])

@@ -62,6 +62,9 @@ export const violations = (page: Page): Promise<number> => numberOf(page, "windo
 
 export const heading = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('h1').innerText")
 
+export const mainText = async (page: Page): Promise<string> =>
+  String(await page.evaluate("document.querySelector('main').innerText"))
+
 /** The rules of accessibility that every page follows: WCAG 2.2, levels A and AA. */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
 

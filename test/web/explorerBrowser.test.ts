@@ -11,6 +11,7 @@ import {
   assertAccessible,
   chromium,
   heading,
+  mainText,
   numberOf,
   openBrowser,
   overflow,
@@ -64,8 +65,6 @@ const withEvents = (pages: PageHandler): PageHandler => ({
       })
       : pages.answer(request)
 })
-
-const mainText = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('main').innerText")
 
 /** The headings: a list may end earlier on a busy machine. */
 const outline = (page: Page): Promise<unknown> =>
@@ -188,7 +187,7 @@ it.scoped.skipIf(chromium === undefined)(
         assert.strictEqual(await search(`owner:${address}`), `/?q=${encodeURIComponent(`owner:${address}`)}`)
         assert.include(await page.evaluate("document.querySelector('.names').innerText"), "d/embermapleb831")
         await search("no such thing")
-        assert.include(await page.evaluate("document.querySelector('main').innerText"), "No such name")
+        assert.include(await mainText(page), "No such name")
 
         // Links of a page with a base, and a list in a namespace with its next page.
         await page.goto(`${origin}/block/589`, { waitUntil: "domcontentloaded" })

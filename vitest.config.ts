@@ -94,6 +94,7 @@ const SLOW = [
   "network/wire/fuzz.test.ts",
   "network/wire/message.test.ts",
   "node/embedded.test.ts",
+  "node/embeddedLife.test.ts",
   "node/layers.test.ts",
   "node/lightChanges.test.ts",
   "node/memoryNames.test.ts",

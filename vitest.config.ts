@@ -86,7 +86,6 @@ const SLOW = [
   "network/PeerManager.test.ts",
   "network/addresses/AddressBook.test.ts",
   "network/peer/PeerConnection.test.ts",
-  "network/relay/Relay.test.ts",
   "network/relay/realMempool.test.ts",
   "network/sync/BlockDownload.test.ts",
   "network/sync/SyncManager.test.ts",

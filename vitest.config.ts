@@ -112,7 +112,7 @@ const SLOW = [
   "promise.test.ts",
   "protocol/browser.test.ts",
   "protocol/psbt/psbt.test.ts",
-  "rpc/Dispatch.test.ts",
+  "rpc/batches.test.ts",
   "rpc/callerMemory.test.ts",
   "rpc/methods/all.test.ts",
   "rpc/methods/largeNumbers.test.ts",

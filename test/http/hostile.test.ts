@@ -3,10 +3,8 @@ import { Duration, Effect, Fiber, Redacted } from "effect"
 import { Agent, request } from "node:http"
 import { connect, type Socket } from "node:net"
 import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, GENESIS, postText, type TestServer, testServer } from "../support/rpcServer.ts"
 
 /** Attacks of hostile clients. During each of them an honest client sends requests, and is answered. */
@@ -191,13 +189,10 @@ describe("a hostile client", () => {
     () =>
       Effect.gen(function*() {
         let served = 0
-        const long = method(
-          contract({ name: "long", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-          () => {
-            served += 1
-            return Effect.succeed("x".repeat(500_000))
-          }
-        )
+        const long = fakeMethod({ name: "long", params: {} }, () => {
+          served += 1
+          return Effect.succeed("x".repeat(500_000))
+        })
         const budget = new MemoryBudget(2 ** 30)
         const server = yield* testServer({ methods: [...FAKE_METHODS, long], limits: { idleTimeout: 400 }, budget })
         const call = postText(JSON.stringify({ id: 1, method: "long" }))

@@ -2,9 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
 import { connect } from "node:net"
 import { isDeepStrictEqual } from "node:util"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
 /**
@@ -12,15 +10,8 @@ import { FAKE_METHODS, testServer, type TestServerOptions } from "../support/rpc
  * does. What both lanes allow is tested with the gate.
  */
 
-const long = method(
-  contract({
-    name: "long",
-    group: "Hidden",
-    summary: "Answers with more than fits on the way.",
-    params: {},
-    results: ANY_RESULT,
-    examples: []
-  }),
+const long = fakeMethod(
+  { name: "long", summary: "Answers with more than fits on the way.", params: {} },
   () => Effect.succeed("x".repeat(700_000))
 )
 

@@ -1,36 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import { string } from "../../src/rpc/method/params.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
 import { inTime } from "../support/eventually.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 describe("calls with large parameters", () => {
   it.scopedLive("run one at a time, and smaller calls beside them", () =>
     Effect.gen(function*() {
       let [running, most] = [0, 0]
-      const busy = method(
-        contract({
-          name: "busy",
-          group: "Hidden",
-          summary: "Takes some turns of the event loop.",
-          params: { text: string("Any text.") },
-          results: ANY_RESULT,
-          examples: []
-        }),
-        () =>
-          Effect.gen(function*() {
-            running += 1
-            most = Math.max(most, running)
-            for (let i = 0; i < 20; i++) {
-              yield* Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
-            }
-            running -= 1
-            return "done"
-          })
-      )
+      const busy = fakeMethod({
+        name: "busy",
+        summary: "Takes some turns of the event loop.",
+        params: { text: string("Any text.") }
+      }, () =>
+        Effect.gen(function*() {
+          running += 1
+          most = Math.max(most, running)
+          for (let i = 0; i < 20; i++) {
+            yield* Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+          }
+          running -= 1
+          return "done"
+        }))
       const { post } = yield* testServer({ methods: [...FAKE_METHODS, busy] })
       const large = { id: 1, method: "busy", params: ["x".repeat(600_000)] }
       const [first, ...answers] = yield* Effect.all(
@@ -50,15 +42,8 @@ describe("calls with large parameters", () => {
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
-      const held = method(
-        contract({
-          name: "held",
-          group: "Hidden",
-          summary: "Waits for the test.",
-          params: { text: string("Any text.") },
-          results: ANY_RESULT,
-          examples: []
-        }),
+      const held = fakeMethod(
+        { name: "held", summary: "Waits for the test.", params: { text: string("Any text.") } },
         () => Effect.zipRight(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(mayEnd), "done"))
       )
       const { post } = yield* testServer({ methods: [...FAKE_METHODS, held] })

@@ -2,10 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Scope } from "effect"
 import { connect } from "node:net"
 import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, postText, testServer } from "../support/rpcServer.ts"
 import { COUNT, HASH, padded, sent, times, together, untilInFlight } from "./manyCalls.ts"
 
@@ -163,10 +161,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
 
   it.scopedLive("of clients that do not read their answers are closed", () =>
     Effect.gen(function*() {
-      const long = method(
-        contract({ name: "long", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-        () => Effect.succeed("x".repeat(32_000_000))
-      )
+      const long = fakeMethod({ name: "long", params: {} }, () => Effect.succeed("x".repeat(32_000_000)))
       const served: Array<string> = []
       const budget = new WatchedBudget(2 ** 30)
       const { port, post } = yield* testServer({

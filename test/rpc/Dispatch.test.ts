@@ -2,11 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Logger } from "effect"
 import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
 import { JsonNumber } from "../../src/rpc/json/json.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import * as Param from "../../src/rpc/method/params.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, GENESIS } from "../support/rpcServer.ts"
 import { CALLER, setUp, UNKNOWN } from "./dispatching.ts"
 
@@ -204,19 +202,7 @@ describe("Dispatch", () => {
   it.scoped("lets waiting costly calls delay no other costly call, and ends them with their caller and the node", () =>
     Effect.gen(function*() {
       const define = (name: string, waits: boolean, handler: Effect.Effect<string>) =>
-        method(
-          contract({
-            name,
-            group: "Hidden",
-            summary: "",
-            params: {},
-            results: ANY_RESULT,
-            examples: [],
-            heavy: true,
-            waits
-          }),
-          () => handler
-        )
+        fakeMethod({ name, params: {}, heavy: true, waits }, () => handler)
       const { answer, dispatch, lifecycle } = yield* setUp({
         methods: [define("search", true, Effect.never), define("costly", false, Effect.succeed("done"))]
       })
@@ -235,14 +221,10 @@ describe("Dispatch", () => {
   it.scoped("lists the running calls until they end", () =>
     Effect.gen(function*() {
       const release = yield* Deferred.make<void>()
-      const running = method(
-        contract({ name: "running", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-        (_, { running }) => Effect.sync(() => running().map((call) => call.method))
-      )
-      const held = method(
-        contract({ name: "held", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-        () => Effect.as(Deferred.await(release), null)
-      )
+      const running = fakeMethod({ name: "running", params: {} }, (_, { running }) =>
+        Effect.sync(() => running().map((call) => call.method)))
+      const held = fakeMethod({ name: "held", params: {} }, () =>
+        Effect.as(Deferred.await(release), null))
       const { answer } = yield* setUp({ methods: [running, held] })
       const fiber = yield* Effect.fork(answer("{\"id\":1,\"method\":\"held\"}"))
       yield* Effect.yieldNow()
@@ -262,20 +244,12 @@ describe("Dispatch", () => {
 
   it.scoped("answers errors of any code with the status of its kind", () =>
     Effect.gen(function*() {
-      const failing = method(
-        contract({
-          name: "failing",
-          group: "Hidden",
-          summary: "",
-          params: { code: Param.int32("") },
-          results: ANY_RESULT,
-          examples: []
-        }),
-        ({ code }) => new RpcError({ code, message: "x" })
-      )
+      const failing = fakeMethod({ name: "failing", params: { code: Param.int32("") } }, ({ code }) =>
+        new RpcError({ code, message: "x" }))
       const { answer } = yield* setUp({ methods: [failing] })
       const status = (code: number, version: string) =>
-        Effect.map(answer(`{${version}"id":1,"method":"failing","params":[${code}]}`), (reply) => reply.status)
+        Effect.map(answer(`{${version}"id":1,"method":"failing","params":[${code}]}`), (reply) =>
+          reply.status)
       for (const [code, legacy] of [[-32600, 400], [-32601, 404], [-32603, 500], [-5, 500], [-1000, 500]] as const) {
         assert.deepStrictEqual([yield* status(code, ""), yield* status(code, "\"jsonrpc\":\"2.0\",")], [legacy, 200])
       }
@@ -284,19 +258,13 @@ describe("Dispatch", () => {
   it.scoped("bounds the work of a body before it begins, and counts it in the memory of the caller", () =>
     Effect.gen(function*() {
       let ran = 0
-      const costly = method(
-        contract({
-          name: "costly",
-          group: "Hidden",
-          summary: "Takes a megabyte for each unit.",
-          params: {
-            units: Param.costing((value) => value instanceof JsonNumber ? 1e6 * value.value : 0, Param.int32("Units."))
-          },
-          results: ANY_RESULT,
-          examples: []
-        }),
-        () => Effect.sync(() => ++ran)
-      )
+      const costly = fakeMethod({
+        name: "costly",
+        summary: "Takes a megabyte for each unit.",
+        params: {
+          units: Param.costing((value) => value instanceof JsonNumber ? 1e6 * value.value : 0, Param.int32("Units."))
+        }
+      }, () => Effect.sync(() => ++ran))
       const { dispatch } = yield* setUp({ methods: [costly] })
       let held = 0
       const memory: AnswerMemory = {

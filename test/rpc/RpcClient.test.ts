@@ -4,12 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { encodeJson } from "../../src/rpc/json/encodeJson.ts"
 import { Amount } from "../../src/rpc/json/encodeJson.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import type { RpcReason } from "../../src/rpc/method/RpcError.ts"
 import * as RpcClient from "../../src/rpc/RpcClient.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 const address = (port: number) => ({ host: "127.0.0.1", port })
@@ -33,8 +31,8 @@ const strangeServer = (answer: (request: IncomingMessage, response: ServerRespon
     ({ close }) => Effect.sync(close)
   )
 
-const money = method(
-  contract({ name: "money", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
+const money = fakeMethod(
+  { name: "money", params: {} },
   () => Effect.succeed({ amount: new Amount(-1_024_800), big: 2n ** 64n })
 )
 
@@ -288,10 +286,8 @@ describe("RpcClient", () => {
   it.scopedLive("calls the path of the given wallet, and never the only loaded one", () =>
     Effect.gen(function*() {
       const balance = (atRoot: Effect.Effect<string, RpcError>) =>
-        method(
-          contract({ name: "balance", group: "Wallet", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-          (_, { wallet }) => wallet === undefined ? atRoot : Effect.succeed(wallet)
-        )
+        fakeMethod({ name: "balance", group: "Wallet", params: {} }, (_, { wallet }) =>
+          wallet === undefined ? atRoot : Effect.succeed(wallet))
       const several = balance(new RpcError({ code: -19, message: "Multiple wallets" }))
       const { port } = yield* testServer({ methods: [...FAKE_METHODS, several] })
       const named = yield* RpcClient.make({ address: address(port), wallet: "a b/ü" })

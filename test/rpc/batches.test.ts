@@ -1,10 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { turnOfEventLoop } from "../../src/base/turns.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import * as Param from "../../src/rpc/method/params.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { CALLER, setUp } from "./dispatching.ts"
 
 it.scoped("answers a long batch as a short one, and knows all its methods before it runs", () =>
@@ -34,15 +32,8 @@ it.scoped("answers a long batch as a short one, and knows all its methods before
 it.scopedLive("executes a batch in order, one call after the other, including notifications", () =>
   Effect.gen(function*() {
     const done: Array<number> = []
-    const note = method(
-      contract({
-        name: "note",
-        group: "Hidden",
-        summary: "",
-        params: { n: Param.int32(""), turns: Param.int32("") },
-        results: ANY_RESULT,
-        examples: []
-      }),
+    const note = fakeMethod(
+      { name: "note", params: { n: Param.int32(""), turns: Param.int32("") } },
       ({ n, turns }) =>
         Effect.repeatN(turnOfEventLoop, turns).pipe(Effect.map(() => {
           done.push(n)

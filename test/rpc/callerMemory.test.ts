@@ -3,11 +3,9 @@ import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { lazily, LazyArray } from "../../src/rpc/json/encodeJson.ts"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import { int32 } from "../../src/rpc/method/params.ts"
-import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
+import { fakeMethod } from "../support/fakeMethod.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
 /**
@@ -15,41 +13,23 @@ import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServe
  * caller is evicted first.
  */
 
-const pieces = method(
-  contract({
-    name: "pieces",
-    group: "Hidden",
-    summary: "Answers with so many texts of 1,000 characters.",
-    params: { count: int32("How many.") },
-    results: ANY_RESULT,
-    examples: []
-  }),
-  ({ count }) => Effect.succeed(new LazyArray(lazily(Array.from({ length: count }), () => "x".repeat(1_000))))
-)
+const pieces = fakeMethod({
+  name: "pieces",
+  summary: "Answers with so many texts of 1,000 characters.",
+  params: { count: int32("How many.") }
+}, ({ count }) => Effect.succeed(new LazyArray(lazily(Array.from({ length: count }), () => "x".repeat(1_000)))))
 
-const text = method(
-  contract({
-    name: "text",
-    group: "Hidden",
-    summary: "Answers with one text of so many characters.",
-    params: { length: int32("How many.") },
-    results: ANY_RESULT,
-    examples: []
-  }),
-  ({ length }) => Effect.succeed("y".repeat(length))
-)
+const text = fakeMethod({
+  name: "text",
+  summary: "Answers with one text of so many characters.",
+  params: { length: int32("How many.") }
+}, ({ length }) => Effect.succeed("y".repeat(length)))
 
-const short = method(
-  contract({
-    name: "short",
-    group: "Hidden",
-    summary: "Answers with so many texts of 10,000 characters: up to 256 are encoded at once.",
-    params: { count: int32("How many.") },
-    results: ANY_RESULT,
-    examples: []
-  }),
-  ({ count }) => Effect.succeed(Array.from({ length: count }, () => "z".repeat(10_000)))
-)
+const short = fakeMethod({
+  name: "short",
+  summary: "Answers with so many texts of 10,000 characters: up to 256 are encoded at once.",
+  params: { count: int32("How many.") }
+}, ({ count }) => Effect.succeed(Array.from({ length: count }, () => "z".repeat(10_000))))
 
 /** 2 MB for bodies and 2.5 MB for answers, of which one caller may hold half. */
 const small = () => new MemoryBudget(10_000_000)

@@ -1,10 +1,8 @@
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { contract } from "../../src/rpc/method/contract.ts"
-import { method } from "../../src/rpc/method/method.ts"
 import type { Method } from "../../src/rpc/method/methodTable.ts"
-import { ANY_RESULT } from "./anyResult.ts"
+import { fakeMethod } from "./fakeMethod.ts"
 
 /** A daemon with scripted answers. */
 
@@ -43,15 +41,8 @@ export const INFO = {
 
 /** `getblockchaininfo` of a node that has all blocks up to a height. */
 export const chainAt = (height: number): Method =>
-  method(
-    contract({
-      name: "getblockchaininfo",
-      group: "Blockchain",
-      summary: "The chain of the test.",
-      params: {},
-      results: ANY_RESULT,
-      examples: []
-    }),
+  fakeMethod(
+    { name: "getblockchaininfo", group: "Blockchain", summary: "The chain of the test.", params: {} },
     () => Effect.succeed({ ...INFO, blocks: height, headers: height })
   )
 

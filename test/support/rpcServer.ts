@@ -15,8 +15,8 @@ import * as Param from "../../src/rpc/method/params.ts"
 import * as Result from "../../src/rpc/method/results.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
-import { ANY_RESULT } from "./anyResult.ts"
 import { inTime } from "./eventually.ts"
+import { fakeMethod } from "./fakeMethod.ts"
 import { HEALTHY } from "./healthy.ts"
 
 /** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
@@ -49,64 +49,27 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     ({ height }) =>
       height === 0 ? Exit.succeed(GENESIS) : Exit.fail(RpcError.invalidParameter("Block height out of range"))
   ),
-  method(
-    contract({
-      name: "slow",
-      group: "Hidden",
-      summary: "Answers after a while.",
-      params: { milliseconds: Param.int32("How long to wait.") },
-      results: ANY_RESULT,
-      examples: []
-    }),
-    ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
-  ),
-  method(
-    contract({
-      name: "write",
-      group: "Hidden",
-      summary: "Changes something after a while.",
-      writes: true,
-      params: { milliseconds: Param.withDefault(Param.int32("How long it takes."), 0) },
-      results: ANY_RESULT,
-      examples: []
-    }),
-    ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
-  ),
-  method(
-    contract({
-      name: "waitforever",
-      group: "Hidden",
-      summary: "Never answers by itself.",
-      params: {},
-      results: ANY_RESULT,
-      examples: [],
-      waits: true
-    }),
-    () => Effect.never
-  ),
-  method(
-    contract({
-      name: "broken",
-      group: "Hidden",
-      summary: "Has a defect.",
-      params: { how: Param.string("throw, die or nan.") },
-      results: ANY_RESULT,
-      examples: []
-    }),
+  fakeMethod({
+    name: "slow",
+    summary: "Answers after a while.",
+    params: { milliseconds: Param.int32("How long to wait.") }
+  }, ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")),
+  fakeMethod({
+    name: "write",
+    summary: "Changes something after a while.",
+    writes: true,
+    params: { milliseconds: Param.withDefault(Param.int32("How long it takes."), 0) }
+  }, ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")),
+  fakeMethod({ name: "waitforever", summary: "Never answers by itself.", params: {}, waits: true }, () => Effect.never),
+  fakeMethod(
+    { name: "broken", summary: "Has a defect.", params: { how: Param.string("throw, die or nan.") } },
     ({ how }) => {
       if (how === "throw") throw new Error("secret of the inside")
       return how === "die" ? Effect.die(new Error("secret of the inside")) : Effect.succeed(Number.NaN)
     }
   ),
-  method(
-    contract({
-      name: "whoami",
-      group: "Hidden",
-      summary: "Tells what the server knows of the caller.",
-      params: {},
-      results: ANY_RESULT,
-      examples: []
-    }),
+  fakeMethod(
+    { name: "whoami", summary: "Tells what the server knows of the caller.", params: {} },
     (_, { peer, remote, wallet }) => Effect.succeed({ peer, remote, wallet: wallet ?? null })
   )
 ]

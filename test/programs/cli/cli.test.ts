@@ -2,11 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { printed } from "../../../src/programs/cli/outcome.ts"
 import type { JsonValue } from "../../../src/rpc/json/encodeJson.ts"
-import { contract } from "../../../src/rpc/method/contract.ts"
-import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RpcError } from "../../../src/rpc/method/RpcError.ts"
-import { ANY_RESULT } from "../../support/anyResult.ts"
+import { fakeMethod } from "../../support/fakeMethod.ts"
 import { GENESIS, testServer } from "../../support/rpcServer.ts"
 import { cli, CREDENTIALS, failed, flags, server } from "./cliRun.ts"
 
@@ -25,10 +23,7 @@ describe("svcd-cli", () => {
       const over = yield* Effect.makeLatch()
       let asked = 0
       const answering = (name: string, answer: Effect.Effect<JsonValue>) =>
-        method(
-          contract({ name, group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-          () => answer
-        )
+        fakeMethod({ name, params: {} }, () => answer)
       const { port } = yield* testServer({
         credentials: CREDENTIALS,
         methods: [
@@ -210,15 +205,8 @@ describe("svcd-cli", () => {
   it.scopedLive("repeats no recovery words and no private key in any error, nor in the answer of help", () =>
     Effect.gen(function*() {
       const refusing = (name: string) =>
-        method(
-          contract({
-            name,
-            group: "Hidden",
-            summary: "",
-            params: { txid: Param.string("") },
-            results: ANY_RESULT,
-            examples: []
-          }),
+        fakeMethod(
+          { name, params: { txid: Param.string("") } },
           ({ txid }) => RpcError.invalidParameter(`txid must be of length 64 (not ${txid.length}, for '${txid}')`)
         )
       const { port } = yield* testServer({
@@ -261,10 +249,7 @@ describe("svcd-cli", () => {
 
   it.scopedLive("escapes a daemon's output on a terminal and in a pipe", () =>
     Effect.gen(function*() {
-      const evil = method(
-        contract({ name: "evil", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-        () => Effect.succeed("a\u001b[31m\nb")
-      )
+      const evil = fakeMethod({ name: "evil", params: {} }, () => Effect.succeed("a\u001b[31m\nb"))
       const { port } = yield* testServer({ methods: [evil] })
       const at = ["-rpcaddr", `127.0.0.1:${port}`, "evil"]
       assert.strictEqual((yield* cli(at)).stdout, "a\\u001b[31m\nb\n")

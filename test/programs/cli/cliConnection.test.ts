@@ -4,12 +4,10 @@ import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { COMMAND_NAMES } from "../../../src/programs/cli/commandTable.ts"
 import { makeDaemon } from "../../../src/programs/cli/daemon.ts"
-import { contract } from "../../../src/rpc/method/contract.ts"
-import { method } from "../../../src/rpc/method/method.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { inputOf } from "../../config/input.ts"
-import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
+import { fakeMethod } from "../../support/fakeMethod.ts"
 import { HEALTHY } from "../../support/healthy.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 import { cli, CREDENTIALS, failed, flags, server } from "./cliRun.ts"
@@ -274,24 +272,14 @@ describe("svcd-cli", () => {
   it.scoped("counts the duration of a try as waiting", () =>
     Effect.gen(function*() {
       let tries = 0
-      const slow = method(
-        contract({
-          name: "getblockcount",
-          group: "Blockchain",
-          summary: "",
-          params: {},
-          results: ANY_RESULT,
-          examples: []
-        }),
-        () =>
-          Effect.delay(
-            Effect.suspend(() => {
-              tries++
-              return new RpcError({ code: RPC_CODE.warmUp, message: "Loading" })
-            }),
-            "1050 millis"
-          )
-      )
+      const slow = fakeMethod({ name: "getblockcount", group: "Blockchain", params: {} }, () =>
+        Effect.delay(
+          Effect.suspend(() => {
+            tries++
+            return new RpcError({ code: RPC_CODE.warmUp, message: "Loading" })
+          }),
+          "1050 millis"
+        ))
       const { port } = yield* testServer({ methods: [slow] })
       const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
       const waiting = yield* Effect.fork(cli(argv))

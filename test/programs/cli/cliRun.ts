@@ -2,10 +2,8 @@ import { Effect, Either, Redacted } from "effect"
 import type { ProgressTerminal } from "../../../src/base/progressBar.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { Amount } from "../../../src/rpc/json/encodeJson.ts"
-import { contract } from "../../../src/rpc/method/contract.ts"
-import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
-import { ANY_RESULT } from "../../support/anyResult.ts"
+import { fakeMethod } from "../../support/fakeMethod.ts"
 import { MUTE, SILENT } from "../../support/liveOutput.ts"
 import { FAKE_METHODS, testServer } from "../../support/rpcServer.ts"
 
@@ -40,30 +38,21 @@ export const cli = (
 
 export const CREDENTIALS = { user: "cli", password: Redacted.make("s3cret") }
 
-export const showing = method(
-  contract({
-    name: "name_show",
-    group: "Names",
-    summary: "",
-    params: { name: Param.string(""), options: Param.optional(Param.json("")) },
-    results: ANY_RESULT,
-    examples: []
-  }),
-  ({ name, options }) =>
-    Effect.succeed({
-      name,
-      options: options ?? null,
-      amount: new Amount(10),
-      list: [1, [], {}, { a: "ä\n" }],
-      none: null,
-      yes: true
-    })
-)
+export const showing = fakeMethod({
+  name: "name_show",
+  group: "Names",
+  params: { name: Param.string(""), options: Param.optional(Param.json("")) }
+}, ({ name, options }) =>
+  Effect.succeed({
+    name,
+    options: options ?? null,
+    amount: new Amount(10),
+    list: [1, [], {}, { a: "ä\n" }],
+    none: null,
+    yes: true
+  }))
 
-export const nothing = method(
-  contract({ name: "nothing", group: "Hidden", summary: "", params: {}, results: ANY_RESULT, examples: [] }),
-  () => Effect.succeed(null)
-)
+export const nothing = fakeMethod({ name: "nothing", params: {} }, () => Effect.succeed(null))
 
 export const server = testServer({ credentials: CREDENTIALS, methods: [...FAKE_METHODS, showing, nothing] })
 

@@ -9,7 +9,7 @@ import { type CallContext, type Method, methodTable } from "../../../src/rpc/met
 import * as Param from "../../../src/rpc/method/params.ts"
 import { MOST_WORK } from "../../../src/rpc/method/work.ts"
 import { SlowLane } from "../../../src/rpc/SlowLane.ts"
-import { ANY_RESULT } from "../../support/anyResult.ts"
+import { ANY_RESULT } from "../../support/fakeMethod.ts"
 
 const CONTEXT: CallContext = {
   wallet: undefined,

@@ -4,7 +4,8 @@ import { ElectrumServer, type ElectrumServerOptions, Node, type NodeOptions, Rpc
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
 import { nameIndexHash } from "../../src/protocol/nameOperation.ts"
-import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { copyOf, fillDirectory } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
 import { speaking, type TestClient } from "./client.ts"
 

@@ -4,7 +4,8 @@ import { createSocket } from "node:dgram"
 import { afterAll, beforeAll } from "vitest"
 import { Chain, DnsServer, Metrics, NameDb } from "../../src/node.ts"
 import { questionFor } from "../dns/serve/questions.ts"
-import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { copyOf, fillDirectory } from "../support/embedded.ts"
 
 const quiet = Layer.provide(Logger.remove(Logger.defaultLogger))
 

@@ -4,7 +4,8 @@ import { turnOfEventLoop } from "../../src/base/turns.ts"
 import { NameClient } from "../../src/client/NameClient.ts"
 import { EmbeddedNode } from "../../src/node/clients.ts"
 import { searchBuilt, withDb } from "../names/blocks.ts"
-import { fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { fillDirectory } from "../support/embedded.ts"
 import { madeOnce } from "../support/madeOnce.ts"
 
 /** Embedded clients as programs make them, and a data directory for them. */

@@ -19,7 +19,8 @@ import {
   RpcServer,
   Wallet
 } from "../../src/node.ts"
-import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { copyOf, fillDirectory } from "../support/embedded.ts"
 
 const quiet = Layer.provide(Logger.remove(Logger.defaultLogger))
 

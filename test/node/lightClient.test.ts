@@ -6,7 +6,8 @@ import { decodeConfig } from "../../src/client/config.ts"
 import { type ClientConfig, NameClient } from "../../src/client/NameClient.ts"
 import { EmbeddedNode } from "../../src/node/clients.ts"
 import { embeddedSettings, isLight } from "../../src/node/embedded.ts"
-import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { copyOf, fillDirectory } from "../support/embedded.ts"
 
 const silent = Layer.provide(Logger.remove(Logger.defaultLogger))
 

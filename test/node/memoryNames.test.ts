@@ -14,8 +14,9 @@ import { Freshness, NameChange, NameRecord, OperationResult } from "../../src/cl
 import { Miner } from "../../src/mempool/mining/Miner.ts"
 import { layerMemory, MemoryNames } from "../../src/testing.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
-import { nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
+import { nodeWithClient } from "../support/embedded.ts"
 import { eventually } from "../support/eventually.ts"
 import { sound } from "../support/recordClasses.ts"
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel, Stream } from "effect"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ChainEvent } from "../../src/chain/ChainEvent.ts"
 import { CursorUnusable } from "../../src/names/errors.ts"
@@ -16,13 +15,9 @@ import {
 import { toHex } from "../../src/protocol/bytes.ts"
 import { applyAll, text, withNewDb } from "../names/blocks.ts"
 import { Branches } from "../names/events/world.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
 import { branch, rand } from "../web/events/served.ts"
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-)
 
 const NONE = {
   blocknotify: undefined,

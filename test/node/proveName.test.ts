@@ -5,8 +5,9 @@ import { EmbeddedNode } from "../../src/node/clients.ts"
 import { signatures } from "../../src/verify/signatures.ts"
 import { verifyNameProof } from "../../src/verify/verifyNameProof.ts"
 import { fill, openWindow } from "../light/openWindow.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
-import { fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
+import { fillDirectory, nodeWithClient } from "../support/embedded.ts"
 
 const NAME = "d/kelp38c6"
 

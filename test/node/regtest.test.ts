@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Fiber, FiberRef, Layer, LogLevel } from "effect
 import { readdirSync } from "node:fs"
 import { NameClient } from "../../src/client/NameClient.ts"
 import { layerRegtest, RegtestNode } from "../../src/testing.ts"
-import { temporaryDirectory } from "../support/embedded.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 
 /** Where nodes make their directories, until the scope closes. */
 const ownTemporary = Effect.gen(function*() {

@@ -1,15 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as DataDirectory from "../../src/config/DataDirectory.ts"
 import { rpcCookie } from "../../src/node/rpcCookie.ts"
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-)
+import { temporaryDirectory } from "../support/chain.ts"
 
 const makeCookie = (directory: string, mode = 0o600) =>
   rpcCookie({ path: join(directory, ".cookie"), mode }).pipe(

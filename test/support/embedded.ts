@@ -1,20 +1,12 @@
 import { Effect, Either, Layer, Logger } from "effect"
-import { cpSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { cpSync } from "node:fs"
 import { decodeConfig } from "../../src/client/config.ts"
 import type { ClientConfig } from "../../src/client/NameClient.ts"
 import { embeddedSettings, nodeAndClient } from "../../src/node/embedded.ts"
-import { testChain } from "./chain.ts"
+import { temporaryDirectory, testChain } from "./chain.ts"
 import { fixtureBlocks } from "./chainFixture.ts"
 
 /** Embedded clients for tests, and a data directory with the chain of the fixtures. */
-
-/** A directory that is removed with the scope. */
-export const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-)
 
 /** A node and the client in front of it, without a log. `renews`: whether the wallet renews names by itself. */
 export const nodeWithClient = (config: ClientConfig, { renews = true } = {}) => {

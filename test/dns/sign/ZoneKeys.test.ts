@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, TestClock } from "effect"
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { replaceEntropy } from "../../../src/base/entropy.ts"
 import { keyFileName, readKeyFile } from "../../../src/dns/sign/keyFile.ts"
@@ -10,12 +9,8 @@ import { makeSigner } from "../../../src/dns/sign/signer.ts"
 import { dnskeyOf, keyTag, newKeySecret, type ZoneKey, zoneKeyOf } from "../../../src/dns/sign/zoneKey.ts"
 import * as ZoneKeys from "../../../src/dns/sign/ZoneKeys.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
 import { wireName } from "../../support/dnsRecords.ts"
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
-  (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
-)
 
 const HOUR = 3_600
 const DAY = 24 * HOUR

@@ -9,8 +9,8 @@ import { SighashContext } from "../../src/consensus/sighash.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
 import { type Auxpow, makeAuxpow } from "../../src/protocol/auxpow.ts"
 import { type Block, decodeBlock, makeBlock } from "../../src/protocol/block.ts"
-import { type Bytes, concat, reversed, toHex } from "../../src/protocol/bytes.ts"
-import { createSha256, hash160, hash256, sha256 } from "../../src/protocol/hash.ts"
+import { type Bytes, concat, reversed } from "../../src/protocol/bytes.ts"
+import { hash160, hash256, sha256 } from "../../src/protocol/hash.ts"
 import { AUXPOW_FLAG, type Header, makeHeader } from "../../src/protocol/header.ts"
 import { merkleBranchRoot, merkleRoot } from "../../src/protocol/merkle.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript, type NameSetting } from "../../src/protocol/nameOperation.ts"
@@ -369,33 +369,4 @@ export class ShapedChain {
   get living(): ReadonlyArray<ShapedName> {
     return this.names.filter((name) => this.lives(name)).sort((a, b) => Buffer.compare(a.name, b.name))
   }
-}
-
-interface Answer {
-  readonly name: Bytes
-  readonly value: Bytes
-  readonly height: number
-}
-
-/** A digest of names with their values and heights, which come by the bytes of the names. */
-export class AnswersDigest {
-  private readonly sum = createSha256()
-  count = 0
-
-  add({ height, name, value }: Answer): void {
-    this.count++
-    this.sum.update(sha256(concat(name, Uint8Array.of(0), value, ascii(`${height}`))))
-  }
-
-  /** The digest, in hexadecimal. Ends the digest. */
-  end(): string {
-    return toHex(this.sum.digest())
-  }
-}
-
-/** A digest of names with their values and heights, by the bytes of the names. */
-export const answersDigest = (names: Iterable<Answer>): string => {
-  const digest = new AnswersDigest()
-  for (const name of names) digest.add(name)
-  return digest.end()
 }

@@ -6,7 +6,8 @@ import type { ChainAnchor, ConsensusParams } from "../../src/consensus/params.ts
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
-import { ANCHOR_HEIGHT, answersDigest, type ChainShape, MAINNET_SHAPE, ShapedChain } from "./shapedChain.ts"
+import { answersDigest } from "./answersDigest.ts"
+import { ANCHOR_HEIGHT, type ChainShape, MAINNET_SHAPE, ShapedChain } from "./shapedChain.ts"
 import { shapedParams } from "./shapedNetwork.ts"
 
 /** Files of generated chains: they are made once, outside of the project. */

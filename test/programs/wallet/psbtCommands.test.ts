@@ -16,7 +16,8 @@ import { isSignature, parsePsbtSteps, psbtText } from "../../../src/wallet/signi
 import { finalizePsbtSteps } from "../../../src/wallet/signing/signPsbt.ts"
 import { inputOf } from "../../config/input.ts"
 import { withCheapScrypt } from "../../support/cheapScrypt.ts"
-import { attackBytes, ATTACKS, coldDocument, coldRing, NAME, renewalOf, update } from "../../support/renewalPsbts.ts"
+import { attackBytes, ATTACKS } from "../../support/renewalAttacks.ts"
+import { coldDocument, coldRing, NAME, renewalOf, update } from "../../support/renewalPsbts.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
 
 /** svcd-wallet show and sign, on a machine that has wallet.json and nothing else. */

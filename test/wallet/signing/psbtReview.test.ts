@@ -10,18 +10,8 @@ import { nameText, reviewLines, warningText } from "../../../src/wallet/signing/
 import { isSignature, parsePsbtSteps } from "../../../src/wallet/signing/psbtText.ts"
 import { MAX_RENEWAL_FEE } from "../../../src/wallet/signing/renewalRule.ts"
 import { text } from "../../support/regtest.ts"
-import {
-  type Attack,
-  attackBytes,
-  ATTACKS,
-  coldRing,
-  keysOf,
-  NAME,
-  OWNERS,
-  type Renewal,
-  renewalOf,
-  update
-} from "../../support/renewalPsbts.ts"
+import { type Attack, attackBytes, ATTACKS } from "../../support/renewalAttacks.ts"
+import { coldRing, keysOf, NAME, OWNERS, type Renewal, renewalOf, update } from "../../support/renewalPsbts.ts"
 
 const decoded = (bytes: Uint8Array) =>
   equal(bytes.subarray(0, PSBT_MAGIC.length), PSBT_MAGIC)

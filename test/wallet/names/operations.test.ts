@@ -5,8 +5,9 @@ import { nameCommitment, parseNameScript } from "../../../src/protocol/nameOpera
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import type { Names } from "../../../src/wallet/names/makeNames.ts"
 import type { NameFailure } from "../../../src/wallet/names/WalletNames.ts"
+import { foreignNew } from "./NameNode.ts"
 import { bytes, DRAWN, first, mine, NAME, operationOf, own, start, VALUE, withNames } from "./operating.ts"
-import { foreignNew, type World } from "./World.ts"
+import type { World } from "./World.ts"
 
 const reasonOf = <A>(work: Effect.Effect<A, NameFailure>) =>
   Effect.map(Effect.flip(work), (failure) => failure._tag === "NameOperationRefused" ? failure.reason : failure._tag)

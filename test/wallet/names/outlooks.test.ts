@@ -4,8 +4,9 @@ import { displayHash } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import type { Names } from "../../../src/wallet/names/makeNames.ts"
 import { isKnown } from "../../../src/wallet/names/outlooks.ts"
+import { foreignNew } from "./NameNode.ts"
 import { bytes, mine, NAME, own, start, withNames } from "./operating.ts"
-import { foreignNew, World } from "./World.ts"
+import { World } from "./World.ts"
 
 const outlook = (names: Names) =>
   Effect.map(names.outlooks, ([only]) => {

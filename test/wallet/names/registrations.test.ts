@@ -8,7 +8,8 @@ import { NOTES } from "../../../src/wallet/names/progress.ts"
 import { TAKEN_IN_0_1_0, withoutChecksum } from "../../support/walletText.ts"
 import { bytes, mine, NAME, VALUE } from "./operating.ts"
 import { only, quiet, start, withNames } from "./registering.ts"
-import { foreignNew, World } from "./World.ts"
+import { foreignNew } from "./NameNode.ts"
+import { World } from "./World.ts"
 
 /** Another owner registers the name in a block. */
 const takeAway = (world: World, name: Bytes): void => {

@@ -4,8 +4,9 @@ import { binaryString, concat } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { isRenewed, ownSetting } from "../../../src/wallet/names/renewals.ts"
+import { foreignNew } from "./NameNode.ts"
 import { bytes, first, mine, NAME, operationOf, own, VALUE, withNames } from "./operating.ts"
-import { foreignNew, type World } from "./World.ts"
+import type { World } from "./World.ts"
 
 describe("renewal", () => {
   const updates = (world: World) => world.made("name_update").length

@@ -146,6 +146,7 @@ const SLOW = [
   "wallet/names/liveRenewal.test.ts",
   "wallet/names/registrations.test.ts",
   "wallet/names/renewMany.test.ts",
+  "wallet/names/withdrawnRenewals.test.ts",
   "wallet/renewalsOnly.test.ts",
   "wallet/payments/bump.test.ts",
   "wallet/payments/bumpFee.test.ts",

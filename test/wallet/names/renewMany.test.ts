@@ -1,53 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger } from "effect"
-import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import { Cause, Effect, Exit } from "effect"
 import { nameKey } from "../../../src/protocol/keys.ts"
-import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
-import { outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
-import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
+import { outpoint } from "../../../src/protocol/transaction.ts"
 import { RENEWAL_NOTES } from "../../../src/wallet/names/renewalVerdict.ts"
 import type { Renewal } from "../../../src/wallet/names/WalletNames.ts"
-import { CRASH, World } from "./World.ts"
-
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-
-const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
-
-const start = (world: World) =>
-  Effect.flatMap(
-    world.parts,
-    (wallet) =>
-      makeNames(wallet, { randomBytes: (size) => new Uint8Array(size).fill(world.keys + 1), renewalsAtOnce: 3 })
-  )
-
-/** A wallet that owns names, all registered in one block. */
-const withNames = <A, E>(list: ReadonlyArray<Bytes>, use: (names: Names, world: World) => Effect.Effect<A, E>) =>
-  Effect.gen(function*() {
-    const world = new World()
-    const names = yield* start(world)
-    for (const name of list) yield* names.nameNew(name, {})
-    for (let i = 0; i < 12; i++) world.mine()
-    for (const name of list) {
-      yield* names.nameFirstUpdate({ name, rand: undefined, txid: undefined, value: bytes("v") })
-    }
-    world.mine()
-    yield* names.step
-    return yield* use(names, world)
-  }).pipe(Effect.scoped, quiet)
-
-const A = bytes("d/a")
-const B = bytes("d/b")
-
-const updatesOf = ({ sent }: World, name: Bytes): ReadonlyArray<Transaction> =>
-  sent.map(({ transaction }) => transaction).filter(({ outputs }) =>
-    outputs.some(({ script }) => {
-      const operation = parseNameScript(script)?.operation
-      return operation?.op === "name_update" && equal(operation.name, name)
-    })
-  )
-
-const shown = (renewals: ReadonlyArray<Renewal>): ReadonlyArray<string> =>
-  renewals.map(({ name, note, state }) => `${Buffer.from(name).toString()} ${state}${note === "" ? "" : `: ${note}`}`)
+import { bytes, mine } from "./operating.ts"
+import { A, B, shown, start, updates, withNames } from "./renewing.ts"
+import { CRASH } from "./World.ts"
 
 describe("planRenewals", () => {
   it.effect("tells the cost of each and of all, and which names are not renewed, and sends nothing", () =>
@@ -81,22 +40,18 @@ describe("names whose renewal is switched off", () => {
         }
         for (const choice of choices) yield* names.renew(choice)
         assert.strictEqual((yield* names.planRenewals({ of: "within", blocks: 29 })).leftOut, 0)
-        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
+        assert.deepStrictEqual(updates(world), [0, 1])
         const named = { of: "names", names: [A] } as const
         const plan = yield* names.planRenewals(named)
         assert.deepStrictEqual([plan.names.length, plan.leftOut], [1, 0])
         yield* names.renew(named)
         yield* names.renew(named)
-        world.mine()
-        yield* names.step
-        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1])
+        yield* mine(world, names, 1)
+        assert.deepStrictEqual(updates(world), [1, 1])
         assert.deepStrictEqual(names.renewal().except, [A])
         // Near the end of the renewed name, nothing renews it again.
-        for (let i = 0; i < 29; i++) {
-          world.mine()
-          yield* names.step
-        }
-        assert.strictEqual(updatesOf(world, A).length, 1)
+        yield* mine(world, names, 29)
+        assert.strictEqual(updates(world)[0], 1)
       })))
 })
 
@@ -112,7 +67,7 @@ describe("a name that is switched off in a wallet that renews by hand", () => {
           assert.deepStrictEqual([plan.names.map(({ name }) => name), plan.leftOut], [[B], 1])
         }
         yield* names.renew({ of: "all" })
-        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
+        assert.deepStrictEqual(updates(world), [0, 1])
         yield* names.setRenewal(bytes("d/never"), false)
         assert.deepStrictEqual(names.renewal().except, [A])
         yield* names.setRenewal(A, true)
@@ -161,15 +116,14 @@ describe("renew", () => {
         ])
         yield* names.renew({ of: "all" })
         yield* names.step
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done", "d/b done"])
         const after = world.record(A)
         assert.deepStrictEqual([after?.value, after?.address], [before?.value, before?.address])
         assert.isAbove(after?.height ?? 0, before?.height ?? 0)
-        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1])
+        assert.deepStrictEqual(updates(world), [1, 1])
         yield* names.step
-        assert.strictEqual(updatesOf(world, A).length, 1)
+        assert.strictEqual(updates(world)[0], 1)
       })))
 
   it.effect("sends some at a time, and the others after the next blocks", () =>
@@ -177,11 +131,9 @@ describe("renew", () => {
       Effect.gen(function*() {
         const states = (list: ReadonlyArray<Renewal>) => list.filter(({ state }) => state === "sent").length
         assert.strictEqual(states(yield* names.renew({ of: "all" })), 3)
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.strictEqual(states(names.requestedRenewals()), 2)
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.isTrue(names.requestedRenewals().every(({ state }) => state === "done"))
       })))
 
@@ -231,8 +183,7 @@ describe("renew", () => {
         assert.include(shown(names.requestedRenewals())[0] ?? "", "are missing")
         world.poor = false
         yield* names.step
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done"])
       })))
 
@@ -246,15 +197,14 @@ describe("renew", () => {
         const given = world.record(B)
         const spend = given === undefined ? [] : [outpoint(given.txid, given.vout)]
         world.connect([world.foreign({ op: "name_update", name: B, value: bytes("theirs") }, spend)])
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.deepStrictEqual(shown(names.requestedRenewals()), [
           `d/a skipped: ${RENEWAL_NOTES.renewed}`,
           `d/b skipped: ${RENEWAL_NOTES.lost}`
         ])
         world.locked = true
         yield* names.renew({ of: "names", names: [A] })
-        for (let i = 0; i < 30; i++) world.mine()
+        world.mine(30)
         yield* names.step
         assert.include(shown(names.requestedRenewals()), `d/a skipped: ${RENEWAL_NOTES.expired}`)
       })))
@@ -283,8 +233,7 @@ describe("renew", () => {
           assert.deepStrictEqual(shown(names.requestedRenewals()), waiting)
           world[flag] = flag === "searched"
           yield* names.step
-          world.mine()
-          yield* names.step
+          yield* mine(world, names, 1)
           assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done", "d/b done"])
         })))
   }
@@ -294,7 +243,7 @@ describe("renew", () => {
       Effect.gen(function*() {
         world.locked = true
         yield* names.renew({ of: "all" })
-        for (let i = 0; i < 30; i++) world.mine()
+        world.mine(30)
         world.behind = true
         yield* names.renew({ of: "all" })
         assert.deepStrictEqual(shown(names.requestedRenewals()), [
@@ -310,8 +259,7 @@ describe("renew", () => {
       Effect.gen(function*() {
         const [sent] = yield* names.renew({ of: "all" })
         world.rebuilding = true
-        world.mine()
-        yield* names.step
+        yield* mine(world, names, 1)
         assert.deepStrictEqual(names.requestedRenewals(), sent === undefined ? [] : [sent])
         world.rebuilding = false
         yield* names.step
@@ -336,19 +284,6 @@ describe("renew", () => {
         assert.deepStrictEqual(names.requestedRenewals(), [])
       })))
 
-  it.effect("can be cancelled before it is sent", () =>
-    withNames([A, B], (names, world) =>
-      Effect.gen(function*() {
-        world.locked = true
-        yield* names.renew({ of: "all" })
-        assert.isTrue(yield* names.cancelRenewal(A))
-        assert.isFalse(yield* names.cancelRenewal(A))
-        world.locked = false
-        yield* names.step
-        assert.isFalse(yield* names.cancelRenewal(B))
-        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
-      })))
-
   it.effect("that was skipped is settled once a later operation has renewed the name for the wallet", () =>
     withNames([A, B], (names, world) =>
       Effect.gen(function*() {
@@ -356,7 +291,7 @@ describe("renew", () => {
         world.pool = new Map()
         const settled = () => names.requestedRenewals().map((each) => [each.state, each.settled])
         world.connect([])
-        for (let i = 0; i < 30; i++) world.mine()
+        world.mine(30)
         yield* names.renew({ of: "names", names: [A, B] })
         assert.deepStrictEqual(settled(), [["skipped", false], ["skipped", false]])
         yield* names.register(A, bytes("v"), {})
@@ -365,137 +300,6 @@ describe("renew", () => {
           world.mine()
         }
         assert.deepStrictEqual(settled(), [["skipped", true], ["skipped", false]])
-      })))
-
-  const BOTH = { of: "names", names: [A, B] } as const
-
-  /** Requests that wait, in a wallet that is open again. */
-  const withRequests = <X, E>(use: (names: Names, world: World) => Effect.Effect<X, E>) =>
-    withNames([A, B], (names, world) =>
-      Effect.gen(function*() {
-        world.locked = true
-        yield* names.renew(BOTH)
-        world.locked = false
-        return yield* use(names, world)
-      }))
-
-  /** Passes blocks; returns how many updates of each name the wallet made. */
-  const later = (names: Names, world: World) =>
-    Effect.gen(function*() {
-      for (let i = 0; i < 3; i++) {
-        yield* names.step
-        world.mine()
-      }
-      return [updatesOf(world, A).length, updatesOf(world, B).length]
-    })
-
-  it.effect.each([false, true])(
-    "is withdrawn where the owner stops the renewal of its name (all names renewed: %s)",
-    (all) =>
-      withRequests((names, world) =>
-        Effect.gen(function*() {
-          if (all) yield* names.setRenewal(undefined, true)
-          yield* names.setRenewal(A, false)
-          assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/b waiting: waits until the wallet is unlocked"])
-          assert.deepStrictEqual(yield* later(names, world), [0, 1])
-        })
-      )
-  )
-
-  it.effect("is withdrawn where the wallet stops to renew all names, but not for names that it did not renew", () =>
-    withRequests((names, world) =>
-      Effect.gen(function*() {
-        yield* names.setRenewal(undefined, false)
-        assert.strictEqual(names.requestedRenewals().length, 2)
-        yield* names.setRenewal(undefined, true)
-        yield* names.setRenewal(B, true)
-        yield* names.setRenewal(undefined, false)
-        assert.deepStrictEqual(yield* later(names, world), [0, 1])
-      })
-    ))
-
-  it.effect("that is sent, and abandoned after the owner stopped it, is not sent again", () =>
-    withNames([A, B], (names, world) =>
-      Effect.gen(function*() {
-        yield* names.renew(BOTH)
-        yield* names.setRenewal(A, false)
-        for (const each of world.sent) each.abandoned ||= updatesOf(world, A).includes(each.transaction)
-        for (const { txidKey } of updatesOf(world, A)) world.pool.delete(txidKey)
-        assert.deepStrictEqual(yield* later(names, world), [1, 1])
-      })))
-
-  const AWAY = { name: A, value: undefined, destination: bytes("another owner") }
-
-  it.effect("is withdrawn by a transfer, also one that is abandoned later, and not by a change of the value", () =>
-    withRequests((names, world) =>
-      Effect.gen(function*() {
-        yield* names.nameUpdate(AWAY)
-        yield* names.nameUpdate({ name: B, value: bytes("new") })
-        for (const each of world.sent) each.abandoned ||= updatesOf(world, A).includes(each.transaction)
-        for (const { txidKey } of updatesOf(world, A)) world.pool.delete(txidKey)
-        assert.deepStrictEqual(yield* later(names, world), [1, 1])
-        assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/b done"])
-      })
-    ))
-
-  it.effect("stays if the name goes to another address of the wallet, and is sent if that is abandoned", () =>
-    withRequests((names, world) =>
-      Effect.gen(function*() {
-        yield* names.nameUpdate({ ...AWAY, destination: world.scriptOf(0) })
-        yield* names.step
-        assert.strictEqual(updatesOf(world, A).length, 1)
-        for (const each of world.sent) each.abandoned ||= updatesOf(world, A).includes(each.transaction)
-        for (const { txidKey } of updatesOf(world, A)) world.pool.delete(txidKey)
-        assert.deepStrictEqual(yield* later(names, world), [2, 1])
-      })
-    ))
-
-  it.effect("stays if the transfer fails", () =>
-    withRequests((names, world) =>
-      Effect.gen(function*() {
-        const before = names.requestedRenewals().filter(({ name }) => equal(name, A))
-        world.poor = true
-        yield* Effect.flip(names.nameUpdate(AWAY))
-        world.poor = false
-        assert.deepStrictEqual(names.requestedRenewals().filter(({ name }) => equal(name, A)), before)
-        assert.deepStrictEqual(yield* later(names, world), [1, 1])
-      })
-    ))
-
-  it.effect("is never sent beside a transfer, wherever the node ends", () =>
-    withNames([], () =>
-      Effect.gen(function*() {
-        for (let point = 0, ended = true; ended; point++) {
-          ended = yield* withRequests((first, world) =>
-            Effect.gen(function*() {
-              world.countdown = point
-              const exit = yield* Effect.exit(first.nameUpdate(AWAY))
-              world.restart()
-              const names = yield* start(world)
-              const [ofA] = yield* later(names, world)
-              // The transfer, or the renewal that it would have withdrawn: the name never stays without both.
-              assert.strictEqual(ofA, 1, `point ${point}`)
-              assert.isFalse(names.requestedRenewals().some(({ name, state }) => equal(name, A) && state !== "done"))
-              return Exit.isFailure(exit)
-            })
-          )
-        }
-      })))
-
-  it.effect("can be cancelled once its update was abandoned, while no other can be made", () =>
-    withNames(Array.from({ length: 5 }, (_, i) => bytes(`d/${i}`)), (names, world) =>
-      Effect.gen(function*() {
-        yield* names.renew({ of: "all" })
-        yield* names.step
-        assert.isTrue(names.requestedRenewals().every(({ state }) => state === "sent"))
-        const updates = new Set(world.made("name_update"))
-        for (const each of world.sent) each.abandoned ||= updates.has(each.transaction)
-        world.pool = new Map()
-        world.locked = true
-        yield* names.step
-        const renewals = names.requestedRenewals()
-        assert.isTrue(renewals.every(({ state, txid }) => state === "waiting" && txid === undefined))
-        for (const { name } of renewals) assert.isTrue(yield* names.cancelRenewal(name))
       })))
 
   it.effect("renews each name once, wherever the node ends", () =>
@@ -512,11 +316,8 @@ describe("renew", () => {
               const names = yield* start(world)
               yield* names.renew({ of: "all" })
               yield* names.step
-              for (let i = 0; i < 3; i++) {
-                world.mine()
-                yield* names.step
-              }
-              assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1], `point ${point}`)
+              yield* mine(world, names, 3)
+              assert.deepStrictEqual(updates(world), [1, 1], `point ${point}`)
               assert.isTrue(names.requestedRenewals().every(({ state }) => state === "done"), `point ${point}`)
               return crashed
             }))

@@ -67,6 +67,7 @@ const SLOW = [
   "light/windowFaults.test.ts",
   "light/windowProofs.test.ts",
   "mempool/scripts/ScriptBook.test.ts",
+  "mempool/scripts/scriptBookScan.test.ts",
   "mail/SmtpRelay.test.ts",
   "mail/relay/Inbound.test.ts",
   "mail/relay/crash.test.ts",

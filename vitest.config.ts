@@ -135,6 +135,7 @@ const SLOW = [
   "verify/mutations.test.ts",
   "verify/verifyNameProof.test.ts",
   "storage/logCopy.test.ts",
+  "storage/logCopyAside.test.ts",
   "wallet/WalletLive.test.ts",
   "wallet/Wallets.test.ts",
   "wallet/blankWallet.test.ts",

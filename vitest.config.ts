@@ -34,6 +34,7 @@ const SLOW = [
   "client/daemonEvents.test.ts",
   "config/DataDirectory.test.ts",
   "consensus/chainFixtures.test.ts",
+  "consensus/fixtureVerdicts.test.ts",
   "consensus/realTransactions.test.ts",
   "consensus/signature.test.ts",
   "consensus/signatureVectors.test.ts",

@@ -89,6 +89,10 @@ export const blockAt = (height: number, operations: ReadonlyArray<Operation> = [
 export const blocksWith = (operations: ReadonlyArray<ReadonlyArray<Operation>>): ReadonlyArray<ConnectedBlock> =>
   operations.map((list, height) => blockAt(height, list))
 
+/** An empty block at each height up to the last, except for the given blocks. */
+export const chainTo = (last: number, at: Readonly<Record<number, ReadonlyArray<Operation>>>) =>
+  blocksWith(Array.from({ length: last + 1 }, (_, height) => at[height] ?? []))
+
 /** Cuts blocks into batches of at most `size`. */
 export const batches = <A>(blocks: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(blocks.length / size) }, (_, i) => blocks.slice(i * size, (i + 1) * size))

@@ -111,6 +111,7 @@ const SLOW = [
   "programs/cli/cli.test.ts",
   "programs/svcd/daemonProgram.test.ts",
   "programs/wallet/program.test.ts",
+  "programs/wallet/secrets.test.ts",
   "promise.test.ts",
   "protocol/browser.test.ts",
   "protocol/psbt/psbt.test.ts",

@@ -1,17 +1,19 @@
-// Refuses functions in src longer than 150 lines and files longer than 400. A table, one literal that is read row by row,
-// may be longer: TABLES lists the files. Usage: check-lengths.mjs [root].
+// Refuses functions in src longer than 150 lines, and files longer than 400 there and in test, scripts and examples. A table,
+// one literal that is read row by row, may be longer: TABLES lists the files. Usage: check-lengths.mjs [root].
 
-import { readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
-import { sourcesUnder } from "./importGraph.mjs"
 
 const LONGEST_FUNCTION = 150
 const LONGEST_FILE = 400
 
+/** Whether the functions of a folder are held to a length, beside its files: the body of a test is a story. */
+const FOLDERS = { src: true, test: false, scripts: false, examples: false }
+
 /** Files that may be longer, since they are tables. */
-const TABLES = ["config/options.ts", "metrics/metrics.ts", "programs/cli/commandTable.ts"]
+const TABLES = ["src/config/options.ts", "src/metrics/metrics.ts", "src/programs/cli/commandTable.ts"]
 
 /** What a function is called by its readers: its own name, or that of the constant or member it is the value of. */
 const nameOf = (node) => {
@@ -40,20 +42,33 @@ const longFunctionsIn = (source) => {
   return found
 }
 
-const faultsIn = (root, file) => {
-  const text = readFileSync(join(root, "src", file), "utf8")
-  const faults = longFunctionsIn(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true))
+const faultsIn = (root, file, looksAtFunctions) => {
+  const text = readFileSync(join(root, file), "utf8")
+  const faults = looksAtFunctions ? longFunctionsIn(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)) : []
   const lines = text.trimEnd().split("\n").length
   if (lines > LONGEST_FILE && !TABLES.includes(file)) faults.unshift({ line: 1, fault: `the file has ${lines} lines` })
   return faults
 }
 
+/** The programs under a folder, without those of packages, as sorted paths from the root. */
+const programsUnder = (root, folder) => {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true })
+    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+    .filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.includes("/node_modules/"))
+    .sort()
+}
+
 const [root = fileURLToPath(new URL("..", import.meta.url))] = process.argv.slice(2)
 
-const files = sourcesUnder(join(root, "src"))
-const problems = files.flatMap((file) =>
-  faultsIn(root, file).map(({ fault, line }) => `src/${file}:${line}: ${fault}: divide it by subject`)
-)
+let count = 0
+const problems = Object.entries(FOLDERS).flatMap(([folder, looksAtFunctions]) => {
+  const files = programsUnder(root, folder)
+  count += files.length
+  return files.flatMap((file) =>
+    faultsIn(root, file, looksAtFunctions).map(({ fault, line }) => `${file}:${line}: ${fault}: divide it by subject`)
+  )
+})
 for (const problem of problems) console.error(problem)
-console.log(`lengths: ${files.length} files, ${problems.length} problems`)
+console.log(`lengths: ${count} files, ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -34,10 +34,12 @@ describe("check-lengths", () => {
     const { problems, status, stdout } = check({
       "src/a.ts": `${functionOf(150)}\n`,
       "src/b.ts": "// a line\n".repeat(400),
-      "src/config/options.ts": "// a row\n".repeat(500)
+      "src/config/options.ts": "// a row\n".repeat(500),
+      "test/a.test.ts": functionOf(400),
+      "scripts/node_modules/a/long.mjs": "// a line\n".repeat(401)
     })
     assert.deepStrictEqual(problems, [])
-    assert.include(stdout, "3 files, 0 problems")
+    assert.include(stdout, "4 files, 0 problems")
     assert.strictEqual(status, 0)
   })
 
@@ -64,7 +66,12 @@ describe("check-lengths", () => {
   })
 
   it("names a file with more than 400 lines that is not a table", () => {
-    const { problems } = check({ "src/a.ts": "// a line\n".repeat(401) })
-    assert.deepStrictEqual(problems, ["src/a.ts:1: the file has 401 lines: divide it by subject"])
+    const long = ["src/a.ts", "test/config/options.ts", "test/b.test.ts", "scripts/c.mjs", "examples/d/e.ts"]
+    const { problems, status } = check(Object.fromEntries(long.map((path) => [path, "// a line\n".repeat(401)])))
+    assert.deepStrictEqual(
+      problems.toSorted(),
+      long.map((path) => `${path}:1: the file has 401 lines: divide it by subject`).toSorted()
+    )
+    assert.strictEqual(status, 1)
   })
 })

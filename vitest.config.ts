@@ -148,7 +148,6 @@ const SLOW = [
   "wallet/liveRepair.test.ts",
   "wallet/names/liveRegistration.test.ts",
   "wallet/names/liveRenewal.test.ts",
-  "wallet/names/registrations.test.ts",
   "wallet/names/renewMany.test.ts",
   "wallet/names/withdrawnRenewals.test.ts",
   "wallet/renewalsOnly.test.ts",

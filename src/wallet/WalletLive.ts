@@ -292,7 +292,8 @@ export const make = (
     const { step, ...names } = yield* makeNames({ ...parts, keys, payments }, {
       limitNameChains,
       addressType: parts.rules.addressType,
-      autoRenew: parts.rules.autoRenew
+      autoRenew: parts.rules.autoRenew,
+      broadcasts: parts.rules.walletBroadcast
     })
     yield* maintain(parts, calls, { offers, names: step }).pipe(Effect.annotateLogs(annotations(name)))
 

@@ -27,6 +27,8 @@ export interface NameSettings {
   readonly renewalsAtOnce: number
   /** Default for renewing names that `register` registers for the wallet itself. */
   readonly autoRenew: boolean
+  /** Whether the wallet sends its transactions (upstream `-walletbroadcast`). */
+  readonly broadcasts: boolean
   /** Cryptographically secure. */
   readonly randomBytes: (size: number) => Bytes
 }

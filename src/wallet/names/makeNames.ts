@@ -212,7 +212,8 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
       yield* Effect.matchEffect(nameUpdate(parts, { name, value: undefined }), {
         onSuccess: () => {
           parts.lastFailures.delete(nameKey(name))
-          return Effect.logInfo("name renewed", { name: nameField(name) })
+          // Otherwise the outlook warns.
+          return Effect.when(Effect.logInfo("name renewed", { name: nameField(name) }), () => parts.broadcasts)
         },
         // The next look at the outlooks logs it, once.
         onFailure: (failure) => Effect.sync(() => noteFailure(parts, name, failure))
@@ -298,6 +299,7 @@ const DEFAULTS: NameSettings = {
   limitNameChains: 1,
   addressType: "legacy",
   autoRenew: true,
+  broadcasts: true,
   renewalsAtOnce: 25,
   randomBytes
 }

@@ -10,7 +10,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { type AcknowledgedEntry, MAX_ACKNOWLEDGED } from "../keys/registrationEntry.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
-import { latestEntry, type NameParts } from "./NameParts.ts"
+import { latestEntry, type NameParts, type RenewalFailure } from "./NameParts.ts"
 import { type NameFacts, outlookOf, type RenewalLock } from "./outlook.ts"
 import { isRenewed, ownSetting, renewalWindow } from "./renewals.ts"
 import { isFinishedRenewal, requestedIn } from "./renewalVerdict.ts"
@@ -26,6 +26,13 @@ const RENEWAL_SIZE = 400
 
 /** Virtual bytes that a fee rate is for. */
 const KVB = 1_000
+
+/** Known long before a renewal is due: the owner must change an option, or send each renewal from elsewhere. */
+const NOT_SENT: RenewalFailure = {
+  reason:
+    "the wallet makes renewals and does not send them: -walletbroadcast is off, as it is by default with -blocksonly",
+  isFunds: false
+}
 
 /** Without an estimate, which the next attempt may have. */
 const LEAST_RATE = 100_000
@@ -75,7 +82,7 @@ export const isKnown = (
 /** The outlook of each name in `names()`, as of the wallet's last block. */
 export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOutlook>> =>
   Effect.gen(function*() {
-    const { chain: { params }, file: { document }, keys, ledger, lastFailures } = parts
+    const { broadcasts, chain: { params }, file: { document }, keys, ledger, lastFailures } = parts
     const { height } = ledger.tip
     const requested = new Set(
       requestedIn(document).flatMap((entry) => isFinishedRenewal(entry) ? [] : [nameKey(entry.name)])
@@ -111,7 +118,7 @@ export const outlooksOf = (parts: NameParts): Effect.Effect<ReadonlyArray<NameOu
         renewal: isOn ? "on" : ownSetting(document, name) === false ? "off" : "unset",
         ...pending,
         paid,
-        failure: isDue ? lastFailures.get(key) : undefined,
+        failure: (isDue ? lastFailures.get(key) : undefined) ?? (broadcasts ? undefined : NOT_SENT),
         since: isLost ? yield* sinceOf(parts, last) : "unknown"
       }, context)
       const known = acknowledged.get(key)

@@ -73,6 +73,19 @@ describe("the outlook of a wallet's name", () => {
       })
     ))
 
+  it.effect("tells long before that the wallet sends no renewals", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        assert.strictEqual(yield* outlook(names), "by-hand ok")
+        yield* names.setRenewal(NAME, true)
+        assert.strictEqual(yield* outlook(names), "failing notice")
+        const [{ outlook: found } = assert.fail()] = yield* names.outlooks
+        assert.include(found.reason, "-walletbroadcast is off")
+        world.poor = true
+        assert.strictEqual(yield* outlook(names), "no-coins notice")
+      }), { broadcasts: false }))
+
   it.effect("does not count a transfer by the owner as a loss", () =>
     withNames((names, world) =>
       Effect.gen(function*() {

@@ -1,4 +1,5 @@
 import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { NodeSettings } from "../../../src/node/layers/NodeSettings.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { binaryString, type Bytes, equal } from "../../../src/protocol/bytes.ts"
 import { type OutpointKey, txidKey } from "../../../src/protocol/keys.ts"
@@ -39,8 +40,9 @@ class Renewals {
 
   check(node: WorldNode): string | undefined {
     this.forgetRenewed(node)
-    const tip = settledTip(node)
-    if (tip === undefined) return undefined
+    const [settings, tip] = [serviceOf(node, NodeSettings)?.settings, settledTip(node)]
+    // With -blocksonly, wallets send nothing.
+    if (settings === undefined || tip === undefined || settings.peers.blocksOnly) return undefined
     return firstWalletFault(node, (wallet) => {
       const last = wallet.ledger.lastBlock()
       const key = `${node.name} ${node.life} ${wallet.name}`

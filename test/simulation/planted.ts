@@ -49,8 +49,8 @@ const chain: ReadonlyArray<PlantedBug> = [
   }),
   bug("claim-stays", "a reorganization leaves the claim of a name that only its blocks registered", {
     file: CONNECT,
-    find: "  return { coins, claims: claimsBefore }",
-    put: "  return { coins, claims: new Map([...claimsBefore].filter(([, claim]) => claim !== undefined)) }"
+    find: "...undo.claimsBefore]",
+    put: "...[...undo.claimsBefore].filter(([, claim]) => claim !== undefined)]"
   }),
   bug("claim-row-stays", "the removal of a claim is not stored", {
     file: "chain/state/ChainDatabase.ts",

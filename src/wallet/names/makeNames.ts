@@ -213,7 +213,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
         onSuccess: () => {
           parts.lastFailures.delete(nameKey(name))
           // Otherwise the outlook warns.
-          return Effect.when(Effect.logInfo("name renewed", { name: nameField(name) }), () => parts.broadcasts)
+          return parts.broadcasts ? Effect.logInfo("name renewed", { name: nameField(name) }) : Effect.void
         },
         // The next look at the outlooks logs it, once.
         onFailure: (failure) => Effect.sync(() => noteFailure(parts, name, failure))

@@ -74,7 +74,7 @@ const actAdvice = (name: Bytes, { state, txid, wallet }: WordedOutlook): string 
     case "fund":
       return `For an address to send coins to: ${cli} receive`
     case "renew":
-      return `To renew it now: ${renewalCommand(name, wallet)}`
+      return `${state === "failing" ? "To try again" : "To renew it now"}: ${renewalCommand(name, wallet)}`
     case "raise-fee":
       return txid === undefined
         ? "If the transaction stays unconfirmed, raise its fee."

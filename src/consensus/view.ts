@@ -52,7 +52,7 @@ export interface ScriptCheck {
 
 /**
  * Net changes: a coin that the block creates and spends is in none of the maps. `undoBlock` computes the reverse from
- * the block, `removed` and `claimsBefore`.
+ * the block with its height, `removed` and `claimsBefore`.
  */
 export interface BlockDelta {
   /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */

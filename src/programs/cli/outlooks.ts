@@ -60,7 +60,7 @@ export const dangerRemedy = (
     case "fund":
       return `"${cli} receive" creates an address to fund the wallet`
     case "renew":
-      return `"${ownerCommand(cli, "renew", name)}" renews it now`
+      return `"${ownerCommand(cli, "renew", name)}" ${state === "failing" ? "tries again" : "renews it now"}`
     case "raise-fee":
       return txid === undefined
         ? "raise the fee if the transaction stays unconfirmed"

@@ -30,7 +30,7 @@ const KVB = 1_000
 /** Known long before a renewal is due: the owner must change an option, or send each renewal from elsewhere. */
 const NOT_SENT: RenewalFailure = {
   reason:
-    "the wallet makes renewals and does not send them: -walletbroadcast is off, as it is by default with -blocksonly",
+    "the wallet sends no transactions until svcd starts with -walletbroadcast=1 (off by default with -blocksonly)",
   isFunds: false
 }
 

@@ -81,7 +81,7 @@ describe("the outlook of a wallet's name", () => {
         yield* names.setRenewal(NAME, true)
         assert.strictEqual(yield* outlook(names), "failing notice")
         const [{ outlook: found } = assert.fail()] = yield* names.outlooks
-        assert.include(found.reason, "-walletbroadcast is off")
+        assert.include(found.reason, "-walletbroadcast=1")
         world.poor = true
         assert.strictEqual(yield* outlook(names), "no-coins notice")
       }), { broadcasts: false }))

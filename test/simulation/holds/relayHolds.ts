@@ -109,7 +109,10 @@ class Announcements {
     const known = before?.life === node.life
       ? before
       : { life: node.life, tipId, sequence: -1, calmSince: now, had: new Set<TxidKey>(), sightings: new Map() }
-    if (known !== before) this.memories.set(node.name, known)
+    if (known !== before) {
+      this.memories.set(node.name, known)
+      this.heights.delete(node.name)
+    }
     if (known.tipId !== tipId) {
       if (!tree.isActive(known.tipId)) known.calmSince = now
       known.tipId = tipId

@@ -41,8 +41,8 @@ class Renewals {
   check(node: WorldNode): string | undefined {
     this.forgetRenewed(node)
     const [settings, tip] = [serviceOf(node, NodeSettings)?.settings, settledTip(node)]
-    // With -blocksonly, wallets send nothing.
-    if (settings === undefined || tip === undefined || settings.peers.blocksOnly) return undefined
+    // Off by default with -blocksonly.
+    if (settings?.wallet.walletBroadcast !== true || tip === undefined) return undefined
     return firstWalletFault(node, (wallet) => {
       const last = wallet.ledger.lastBlock()
       const key = `${node.name} ${node.life} ${wallet.name}`

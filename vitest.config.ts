@@ -33,6 +33,7 @@ const SLOW = [
   "client/daemonClient.test.ts",
   "client/daemonEvents.test.ts",
   "config/DataDirectory.test.ts",
+  "config/nodeOptions.test.ts",
   "consensus/chainFixtures.test.ts",
   "consensus/fixtureVerdicts.test.ts",
   "consensus/realTransactions.test.ts",

@@ -1,10 +1,11 @@
 // Refuses functions in src longer than 150 lines, and files longer than 400 there and in test, scripts and examples. A table,
 // one literal that is read row by row, may be longer: TABLES lists the files. Usage: check-lengths.mjs [root].
 
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
+import { sourcesUnder } from "./importGraph.mjs"
 
 const LONGEST_FUNCTION = 150
 const LONGEST_FILE = 400
@@ -50,14 +51,11 @@ const faultsIn = (root, file, looksAtFunctions) => {
   return faults
 }
 
-/** The programs under a folder, without those of packages, as sorted paths from the root. */
-const programsUnder = (root, folder) => {
-  if (!existsSync(join(root, folder))) return []
-  return readdirSync(join(root, folder), { recursive: true })
-    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
-    .filter((name) => /\.(?:ts|mjs)$/.test(name) && !name.includes("/node_modules/"))
-    .sort()
-}
+/** The programs under a folder, without those of packages, as paths from the root. */
+const programsUnder = (root, folder) =>
+  existsSync(join(root, folder))
+    ? sourcesUnder(join(root, folder), /^(?!.*node_modules\/).*\.(?:ts|mjs)$/).map((file) => `${folder}/${file}`)
+    : []
 
 const [root = fileURLToPath(new URL("..", import.meta.url))] = process.argv.slice(2)
 

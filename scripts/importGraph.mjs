@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from "node:fs"
 import ts from "typescript"
 
 /** The TypeScript files under a folder, as sorted paths from there with slashes. */
-export const sourcesUnder = (folder) =>
+export const sourcesUnder = (folder, pattern = /\.ts$/) =>
   readdirSync(folder, { recursive: true })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => pattern.test(file))
     .sort()
 
 /**

@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import type { Bytes } from "../../../src/protocol/bytes.ts"
 
 /** A block that an operator forbade. */
@@ -7,6 +9,20 @@ export interface RefusedBlock {
   /** Wire order. */
   readonly hash: Bytes
 }
+
+/** Forbids the first of the last blocks of a node, and so those after it. `undefined`: the chain is shorter. */
+export const forbid = (depth: number) =>
+  Effect.gen(function*() {
+    const [chain, { invalidate }] = [yield* Chain, yield* ChainControl]
+    const { height } = yield* chain.tip
+    const header = yield* chain.headerAt(height - depth + 1)
+    if (header === undefined || height < depth) return undefined
+    yield* invalidate(header.hash)
+    return { hash: header.hash, height: header.height }
+  })
+
+/** Allows a block again, with its ancestors and descendants. */
+export const allow = (hash: Bytes) => Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(hash))
 
 /** How many withdrawals began so far, and run now. */
 interface Withdrawals {

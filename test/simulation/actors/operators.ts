@@ -2,10 +2,9 @@ import * as Effect from "effect/Effect"
 import { copyFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Random } from "../../../src/base/random.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
-import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { type Arguments, MINUTE, type NodePlan } from "../plan.ts"
 import type { Act, Actor, World } from "../World.ts"
+import { allow, forbid } from "./Decisions.ts"
 import { between, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { decisionsAt, toldIn } from "./Told.ts"
 
@@ -22,17 +21,6 @@ const RESTARTS: Readonly<Record<string, NodePlan["options"]>> = {
 /** Where an operator keeps a copy of the wallet; it survives kills with the directory of the node. */
 const COPY = "wallet-copy.json"
 
-/** Forbids a block of the last ones. */
-const invalidated = (depth: number) =>
-  Effect.gen(function*() {
-    const [chain, { invalidate }] = [yield* Chain, yield* ChainControl]
-    const { height } = yield* chain.tip
-    const header = yield* chain.headerAt(height - depth + 1)
-    if (header === undefined || height < depth) return undefined
-    yield* invalidate(header.hash)
-    return { hash: header.hash, height: header.height }
-  })
-
 const restart = (world: World, name: string, options: NodePlan["options"]) =>
   Effect.gen(function*() {
     const node = world.node(name)
@@ -44,7 +32,7 @@ const restart = (world: World, name: string, options: NodePlan["options"]) =>
 const refuse = (world: World, name: string, { arguments: given }: Act) => {
   const node = world.node(name)
   return Effect.acquireUseRelease(
-    decisionsAt(world, name).refusing(node.run(invalidated(numberAt(given, "depth")))),
+    decisionsAt(world, name).refusing(node.run(forbid(numberAt(given, "depth")))),
     (block) =>
       Effect.gen(function*() {
         if (block === undefined) return
@@ -56,9 +44,7 @@ const refuse = (world: World, name: string, { arguments: given }: Act) => {
       block === undefined
         ? Effect.void
         : Effect.ignore(
-          decisionsAt(world, name).allowing(
-            node.run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(block.hash)))
-          )
+          decisionsAt(world, name).allowing(node.run(allow(block.hash)))
         )
   )
 }

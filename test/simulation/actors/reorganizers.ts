@@ -5,6 +5,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { type Drawing, type DrawnStep, MINUTE } from "../plan.ts"
 import type { Actor, World, WorldNode } from "../World.ts"
+import { allow, forbid } from "./Decisions.ts"
 import { between, chance, numberAt, oneOf, textAt, times, weighted } from "./drawing.ts"
 import { mineAt } from "./mining.ts"
 import { sweep } from "./ownerActions.ts"
@@ -22,17 +23,6 @@ const JUST_SPENT = 20_000
 /** How often a node is asked to allow what it refuses, once the faults end. */
 const TRIES = 30
 
-/** Forbids the first of the last blocks, and returns its hash. */
-const takenBack = (depth: number) =>
-  Effect.gen(function*() {
-    const chain = yield* Chain
-    const { height } = yield* chain.tip
-    const header = yield* chain.headerAt(height - depth + 1)
-    if (header === undefined || height < depth) return undefined
-    yield* (yield* ChainControl).invalidate(header.hash)
-    return header.hash
-  })
-
 /** Takes back the last blocks at a node, and mines other ones there: more than these, or a few until the old ones return. */
 export const overtake = (
   world: World,
@@ -40,7 +30,7 @@ export const overtake = (
   { blocks, depth }: { readonly depth: number; readonly blocks: number }
 ) =>
   Effect.acquireUseRelease(
-    world.node(node).run(takenBack(depth)),
+    world.node(node).run(forbid(depth)),
     (first) =>
       Effect.forEach(
         Array.from({ length: first === undefined ? 0 : blocks }),
@@ -51,9 +41,7 @@ export const overtake = (
       first === undefined
         ? Effect.void
         : Effect.ignore(
-          decisionsAt(world, node).allowing(
-            world.node(node).run(Effect.flatMap(ChainControl, ({ reconsider }) => reconsider(first)))
-          )
+          decisionsAt(world, node).allowing(world.node(node).run(allow(first.hash)))
         )
   )
 

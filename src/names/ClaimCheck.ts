@@ -58,21 +58,28 @@ const BROKEN = `
 const STRAY = "SELECT id FROM operations WHERE id >= ? UNION ALL SELECT id FROM operations WHERE name_id > ? LIMIT 1"
 
 const TOTALS = `
-  SELECT count(*) AS names, coalesce(max(id), 0) AS last, coalesce((SELECT height FROM cursor), -1) AS height
+  SELECT count(*) FILTER (WHERE operation >= ?) AS names, coalesce(max(id), 0) AS last,
+    coalesce((SELECT height FROM cursor), -1) AS height
   FROM names`
 
 interface Totals {
+  /** From the height of the comparison on. */
   readonly names: number
   /** The largest id of a name. */
   readonly last: number
   readonly height: Height
 }
 
-const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>
+const faultsWithin = (
+  file: NamesFile,
+  { claims, from: lowest }: { readonly claims: number; readonly from: Height }
+): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>
   file.snapshot((connection) =>
     Effect.gen(function*() {
       const faults: Array<string> = []
-      const [{ height, last, names } = { names: 0, last: 0, height: -1 }] = yield* query<Totals>(connection, TOTALS, [])
+      const [{ height, last, names } = { names: 0, last: 0, height: -1 }] = yield* query<Totals>(connection, TOTALS, [
+        firstOperationAt(lowest)
+      ])
       if (names !== claims) faults.push(`there are records of ${names} names, and claims of ${claims}`)
       for (let from = 1; from <= last; from += NAMES_AT_ONCE) {
         for (
@@ -88,7 +95,8 @@ const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyAr
     })
   )
 
-export const makeClaimCheck = (file: NamesFile): ClaimCheck => {
+/** Names of an operation below the height `from` are not compared. */
+export const makeClaimCheck = (file: NamesFile, from: Height): ClaimCheck => {
   const faults: Array<string> = []
   let names = 0
   let reading: Effect.Effect<void, StorageFailure> = Effect.void
@@ -97,17 +105,18 @@ export const makeClaimCheck = (file: NamesFile): ClaimCheck => {
       if (reading !== Effect.void) return
       try {
         for (const [key, claim] of claims) {
+          if (claim.height < from) continue
+          names++
           const name = nameOfKey(key)
           const fault = contradiction(name, claim, file.points.claim(name))
           if (fault !== undefined && faults.length < MAX_FAULTS) faults.push(fault)
         }
-        names += claims.length
       } catch (cause) {
         reading = file.failed(cause)
       }
     },
     result: Effect.suspend(() => reading).pipe(
-      Effect.zipRight(Effect.suspend(() => faultsWithin(file, names))),
+      Effect.zipRight(Effect.suspend(() => faultsWithin(file, { claims: names, from }))),
       Effect.map((within) => ({ names, faults: [...faults, ...within].slice(0, MAX_FAULTS) }))
     )
   }

@@ -104,7 +104,8 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly readLog: <A>(use: (log: OperationLog, names: LiveReads) => A) => Effect.Effect<A, StorageFailure>
   /** Counts the changes of names.db, and wakes readers that wait for the next one. */
   readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next" | "touchedBehind">>
-  readonly check: Effect.Effect<ClaimCheck>
+  /** Compares names with claims: those of an operation at the height `from` or above. */
+  readonly check: (from: Height) => Effect.Effect<ClaimCheck>
 }>() {}
 
 /** Reads of one state, without a fiber. Methods throw the driver's errors. */
@@ -295,7 +296,7 @@ const make = (
       follower: makeNameFollower({ file, cursor, records: cache, position, commits, search }),
       readLog: (use) => file.point(() => file.events.read((log) => use(log, file))),
       commits: Effect.succeed(commits),
-      check: Effect.sync(() => makeClaimCheck(file))
+      check: (from) => Effect.sync(() => makeClaimCheck(file, from))
     })
   })
 

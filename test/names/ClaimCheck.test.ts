@@ -28,7 +28,7 @@ const right: Claims = [
 ]
 
 /** Returns the faults that a comparison with these claims finds, after `spoil` ran on the file. */
-const faultsWith = (claims: Claims, spoil = "") =>
+const faultsWith = (claims: Claims, spoil = "", from = 0) =>
   Effect.gen(function*() {
     const filename = join(yield* temporaryDirectory, "names.db")
     yield* withDb(filename, (db) => applyAll(db, [blocks]))
@@ -39,7 +39,7 @@ const faultsWith = (claims: Claims, spoil = "") =>
     rmSync(`${filename}.sums`)
     return yield* withDb(filename, (db) =>
       Effect.gen(function*() {
-        const check = yield* db.check
+        const check = yield* db.check(from)
         for (const claim of claims) check.add([claim])
         return yield* check.result
       }))
@@ -52,10 +52,23 @@ describe("a comparison with the claims of the chain state", () => {
       assert.deepStrictEqual(yield* faultsWith([...right].reverse()), { names: 3, faults: [] })
     }))
 
+  it.scoped("names below a height need no claim, and the others do", () =>
+    Effect.gen(function*() {
+      const recent = right.filter(([, { height }]) => height >= 1)
+      assert.deepStrictEqual(yield* faultsWith(recent, "", 1), { names: 2, faults: [] })
+      assert.deepStrictEqual(yield* faultsWith(right, "", 1), { names: 2, faults: [] })
+      assert.deepStrictEqual((yield* faultsWith(recent)).faults, ["there are records of 3 names, and claims of 2"])
+      const [missing] = recent
+      const without = recent.filter((each) => each !== missing)
+      assert.deepStrictEqual((yield* faultsWith(without, "", 1)).faults, [
+        "there are records of 2 names, and claims of 1"
+      ])
+    }))
+
   it.scoped("a comparison of an empty file with no claims finds no fault", () =>
     Effect.gen(function*() {
       const result = yield* withDb(join(yield* temporaryDirectory, "names.db"), (db) =>
-        Effect.flatMap(db.check, ({ result }) => result))
+        Effect.flatMap(db.check(0), ({ result }) => result))
       assert.deepStrictEqual(result, { names: 0, faults: [] })
     }))
 

@@ -197,7 +197,7 @@ describe("a file that is damaged", () => {
           corruptedBy(filename, yield* Effect.exit(db.stats({ tipHeight: 0, params: regtestParams })))
           corruptedBy(filename, yield* Effect.exit(db.follower.apply([crashBlock(60)])))
           corruptedBy(filename, yield* Effect.exit(db.follower.rewind({ height: 0, hash: new Uint8Array(32) })))
-          const check = yield* db.check
+          const check = yield* db.check(0)
           check.add([[nameKey(text("d/1")), { height: 1, outpoint: "" }]])
           corruptedBy(filename, yield* Effect.exit(check.result))
         }))

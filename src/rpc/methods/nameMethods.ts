@@ -3,8 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
+import { Snapshots } from "../../chain/Snapshots.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
-import { isExpired } from "../../consensus/expiry.ts"
+import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { ProofLevel } from "../../light/proof.ts"
 import type { SyncReporter } from "../../light/SyncReporter.ts"
@@ -134,7 +135,15 @@ const name_scan = (lookup: NameLookup, thread: NameThread, searches: Effect.Sema
     }).pipe(Effect.catchAll(refuse)))
 }
 
-const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof ChainCoins.Service): Method => {
+interface CheckedStores {
+  readonly chainCoins: typeof ChainCoins.Service
+  readonly snapshots: Pick<typeof Snapshots.Service, "began">
+}
+
+const name_checkdb = (
+  { names, params, refuse }: NameLookup,
+  { chainCoins, snapshots }: CheckedStores
+): Method => {
   return method(NAME_CHECKDB, () =>
     chainCoins.atRest((state) =>
       Effect.gen(function*() {
@@ -142,8 +151,10 @@ const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof 
         if (at === undefined || !equal(at.hash, state.tip.hash)) {
           return yield* RpcError.misc("names.db and the chain are at different blocks: one of them is being rebuilt")
         }
-        const check = yield* names.check
         const nextHeight = state.tip.height + 1
+        // A snapshot has no claims of names that had expired, and names.db may have these names.
+        const oldest = (yield* snapshots.began) ? nextHeight - expirationDepth(nextHeight, params) + 1 : 0
+        const check = yield* names.check(Math.max(0, oldest))
         const holders = new Map<string, number>()
         yield* state.visitClaims((claims) => {
           check.add(claims)
@@ -172,6 +183,7 @@ const name_checkdb = ({ names, params, refuse }: NameLookup, chainCoins: typeof 
 export const nameMethods: Methods<
   | Chain
   | ChainCoins
+  | Snapshots
   | NameAnswers
   | NameDb
   | SyncReporter
@@ -190,6 +202,6 @@ export const nameMethods: Methods<
     name_show(lookup),
     name_history(lookup, thread),
     name_scan(lookup, thread, searches),
-    name_checkdb(lookup, chainCoins)
+    name_checkdb(lookup, { chainCoins, snapshots: yield* Snapshots })
   ]
 })

@@ -256,9 +256,9 @@ const readers: ReadonlyArray<PlantedBug> = [
 `
   })),
   bug("given-up-stays", "a payment given up with an expired name does not wait again after a reorganization", {
-    file: "wallet/ledger/WalletIndex.ts",
-    find: "const changed = [...lost, ...takeUpAgain(ledger)]",
-    put: "const changed = [...lost]"
+    file: "wallet/ledger/orphans.ts",
+    find: "return [...lost, ...takeUpAgain(ledger)]",
+    put: "return lost"
   }),
   bug("memory-of-peers", "the memory of a peer that leaves is not given back", {
     file: "network/peer/PeerConnection.ts",
@@ -275,8 +275,8 @@ const reverted: ReadonlyArray<PlantedBug> = [
   }),
   past("orphaned-reward", "a payment that spends an orphaned block reward keeps its other coins", {
     file: "wallet/ledger/WalletIndex.ts",
-    find: "        giveUp(ledger, lost)\n",
-    put: ""
+    find: "const changed = settleLost(ledger, lost)",
+    put: "const changed = settleLost(ledger, [])"
   }, {
     file: "wallet/payments/commit.ts",
     find: "{ type: \"inactive\", abandoned: lost, lost }",

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { COIN } from "../../src/protocol/amount.ts"
 import { type TxidKey, txidKey } from "../../src/protocol/keys.ts"
-import type { Transaction } from "../../src/protocol/transaction.ts"
+import { outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
@@ -204,6 +204,16 @@ describe("a block reward that a reorg orphaned", () => {
   )
 })
 
+const registered = (node: LiveNode, name: Uint8Array) =>
+  Effect.gen(function*() {
+    yield* node.wallet.names.register(name, text("first"), { renew: false })
+    yield* node.minePool
+    yield* node.mine(12)
+    yield* allSettled(node)
+    yield* node.minePool
+    yield* allSettled(node)
+  })
+
 describe("an update that waits until its name has expired", () => {
   it.scopedLive(
     "is abandoned with what depends on it, so that their coins are free",
@@ -251,12 +261,7 @@ describe("an update that waits until its name has expired", () => {
           Effect.gen(function*() {
             const { mine, wallet } = node
             const name = text("d/late")
-            yield* wallet.names.register(name, text("first"), { renew: false })
-            yield* node.minePool
-            yield* mine(12)
-            yield* allSettled(node)
-            yield* node.minePool
-            yield* allSettled(node)
+            yield* registered(node, name)
             const spendChange = Effect.suspend(() => {
               const free = wallet.ledger.coins().filter(({ height, name }) =>
                 height === undefined && name === undefined
@@ -301,14 +306,9 @@ describe("an update that waits until its name has expired", () => {
       Effect.gen(function*() {
         yield* withWallets(yield* fundedDirectory, (node) =>
           Effect.gen(function*() {
-            const { chain, mine, minePool, pool, wallet } = node
+            const { chain, mine, pool, wallet } = node
             const name = text("d/late")
-            yield* wallet.names.register(name, text("first"), { renew: false })
-            yield* minePool
-            yield* mine(12)
-            yield* allSettled(node)
-            yield* minePool
-            yield* allSettled(node)
+            yield* registered(node, name)
             const { txidKey: key } = yield* wallet.names.nameUpdate({ name, value: text("second") })
             yield* mine(29)
             yield* allSettled(node)
@@ -325,4 +325,52 @@ describe("an update that waits until its name has expired", () => {
       }),
     60_000
   )
+
+  for (const spends of ["another", "the same"] as const) {
+    it.scopedLive(
+      spends === "another"
+        ? "waits again once the mempool replaces the payment that had taken its coin"
+        : "is still given up once the mempool replaces that payment by one of the same coin",
+      () =>
+        Effect.gen(function*() {
+          yield* withWallets(yield* fundedDirectory, (node) =>
+            Effect.gen(function*() {
+              const { chain, mine, pool, wallet } = node
+              yield* node.fund
+              const name = text("d/late")
+              yield* registered(node, name)
+              const update = yield* wallet.names.nameUpdate({ name, value: text("second") })
+              const { header } = yield* mine(29)
+              yield* allSettled(node)
+              const used = new Set(update.inputs.map(({ prevout }) => outpointKey(prevout)))
+              const coins = wallet.ledger.coins().filter(({ expired, name }) => !expired && name === undefined)
+              const taken = coins.find(({ outpoint }) => used.has(outpoint)) ?? assert.fail("no freed coin")
+              const other = coins.find(({ outpoint }) => !used.has(outpoint)) ?? assert.fail("no other coin")
+              const only = (...inputs: typeof coins) => ({
+                inputs: inputs.map(({ outpoint }) => ({ outpoint })),
+                addInputs: false
+              })
+              const rival = yield* wallet.payments.fund({
+                ...to(ADDRESS, COIN),
+                ...only(spends === "another" ? other : taken),
+                feeRate: 1_000_000
+              })
+              const payment = yield* wallet.payments.pay({ ...to(ADDRESS, COIN), ...only(taken, other) })
+              yield* chain.control.invalidate(header.hash)
+              yield* allSettled(node)
+              assert.isDefined(pool.get(payment.transaction.txidKey))
+              assert.deepStrictEqual(stateIn(wallet, update.txidKey), { type: "inactive", abandoned: true })
+              yield* pool.accept(rival.transaction)
+              yield* eventually(
+                "the wallet knows the rival",
+                Effect.sync(() => stateIn(wallet, rival.transaction.txidKey)?.type === "pending")
+              )
+              const abandoned = spends === "the same"
+              assert.deepStrictEqual(stateIn(wallet, update.txidKey), { type: "inactive", abandoned })
+              assert.isUndefined(pool.get(payment.transaction.txidKey))
+            }))
+        }),
+      60_000
+    )
+  }
 })

@@ -203,12 +203,13 @@ export class Ledger {
     return false
   }
 
-  /** Records whether the mempool has a transaction: meanwhile its rivals do not keep their coins. */
-  displace(by: Transaction, inPool: boolean): void {
-    if (this.waiting.size === 0) return
+  /** Records whether the mempool has a transaction: meanwhile its rivals do not keep their coins. Whether it has rivals. */
+  displace(by: Transaction, inPool: boolean): boolean {
+    if (this.waiting.size === 0) return false
     const displaced = this.graph.displace(entryKeysOf(by), inPool)
     for (const entry of displaced) this.show(entry)
     if (displaced.size > 0) this.forget()
+    return displaced.size > 0
   }
 
   report(txid: TxidKey, report: TxReport): void {

@@ -14,7 +14,7 @@ import { fillLedger, firstTime, hasRealTimes, heightOfTime, type IndexParts, typ
 import { withoutRescan } from "./indexContent.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
-import { dependentsOf, giveUp, lateUpdates, takeUpAgain } from "./orphans.ts"
+import { dependentsOf, lateUpdates, settleLost } from "./orphans.ts"
 import { makeRescan, type Rescan } from "./Rescan.ts"
 import { markBlocksAgain, markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 import type { WalletLedger } from "./WalletLedger.ts"
@@ -116,15 +116,13 @@ export const make = (
         const cursor = { height: last.height, hash: last.hash }
         return Effect.zipRight(
           take(blocks.filter(({ block }) => block.header.time >= from), cursor),
-          Effect.suspend(() => settleLost(lateUpdates(ledger)))
+          Effect.suspend(() => keepLost(lateUpdates(ledger)))
         )
       })).pipe(Effect.withSpan("svcd.wallet.apply", { attributes: applied(blocks) }))
 
-    /** Frees the other coins of transactions that no block will have, and undoes this for those that one may have. */
-    const settleLost = (lost: ReadonlyArray<LedgerEntry>): Effect.Effect<void, StorageFailure> =>
+    const keepLost = (lost: ReadonlyArray<LedgerEntry>): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
-        giveUp(ledger, lost)
-        const changed = [...lost, ...takeUpAgain(ledger)]
+        const changed = settleLost(ledger, lost)
         if (changed.length === 0) return Effect.void
         return file.update((document) => withEntries(document, changed.map(documentEntry)))
       })
@@ -139,7 +137,7 @@ export const make = (
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
         if (disconnected.length > 0) markBlocksAgain({ ledger, ring })
-        yield* settleLost(dependentsOf(ledger, rewards))
+        yield* keepLost(dependentsOf(ledger, rewards))
         yield* Effect.forEach(disconnected, ({ transaction }) => options.moved(transaction), { discard: true })
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 

@@ -40,20 +40,25 @@ export const lateUpdates = (
   return dependentsOf(ledger, late).filter(waits)
 }
 
-/** Abandons them until what they depend on is back. */
-export const giveUp = (ledger: Pick<Ledger, "report">, lost: ReadonlyArray<LedgerEntry>): void => {
+type LostLedger = Pick<Ledger, "claimant" | "entry" | "refused" | "report" | "spendsExpired" | "unconfirmed">
+
+/**
+ * Abandons them until what they depend on is back, which frees their other coins. Undoes this for earlier ones that a
+ * block may have again. Returns all that changed.
+ */
+export const settleLost = (ledger: LostLedger, lost: ReadonlyArray<LedgerEntry>): ReadonlyArray<LedgerEntry> => {
   for (const { key } of lost) ledger.report(key, { type: "inactive", abandoned: true, lost: true })
+  return [...lost, ...takeUpAgain(ledger)]
 }
 
 /**
- * Undoes this where a reorg brought the coin back, and has them offered again, unless another transaction has taken a
- * coin meanwhile. What the owner abandoned stays so, with all that spends its outputs.
+ * What waits again, because a reorg brought the coin back and no other transaction has a coin of it now, is offered
+ * again. What the owner abandoned stays so, with all that spends its outputs.
  */
-export const takeUpAgain = (
-  ledger: Pick<Ledger, "claimant" | "entry" | "refused" | "report" | "spendsExpired" | "unconfirmed">
-): ReadonlyArray<LedgerEntry> => {
+const takeUpAgain = (ledger: LostLedger): ReadonlyArray<LedgerEntry> => {
   const isPossible = (entry: LedgerEntry): boolean =>
-    !dependsOnLost(ledger, entry) && ledger.claimant(entry.transaction) === undefined &&
+    !dependsOnLost(ledger, entry) && entry.displacedBy.size === 0 &&
+    ledger.claimant(entry.transaction) === undefined &&
     entry.inputs.every((input) => ledger.entry(txidOf(input))?.abandoned !== true)
   // Each takes its coins before the next one is looked at. Parents come first.
   return ledger.unconfirmed().filter((entry) => {

@@ -7,7 +7,7 @@ import { followPool } from "../payments/commit.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { documentEntry, withEntries } from "./entries.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
-import { giveUp, lateUpdates } from "./orphans.ts"
+import { lateUpdates, settleLost } from "./orphans.ts"
 import { markUsed } from "./scanBlocks.ts"
 
 /** Persists whether an entry is abandoned; an abandoned transaction may be sent again. */
@@ -20,27 +20,26 @@ const keepAbandoned = (parts: WalletParts, entry: LedgerEntry): Effect.Effect<vo
       : update(parts, (document) => withEntries(document, [documentEntry(entry)]))
   })
 
-/** What the mempool dropped because its name expired keeps no other coins. */
-const abandonLate = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
+/** What the mempool dropped or replaced keeps no coins if its name expired, and frees those of an earlier transaction. */
+const afterChange = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
   Effect.suspend(() => {
-    const late = lateUpdates(parts.ledger)
-    if (late.length === 0) return Effect.void
-    giveUp(parts.ledger, late)
-    return update(parts, (document) => withEntries(document, late.map(documentEntry)))
+    const changed = settleLost(parts.ledger, lateUpdates(parts.ledger))
+    if (changed.length === 0) return Effect.void
+    return update(parts, (document) => withEntries(document, changed.map(documentEntry)))
   })
 
 const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
     const { txid, txidKey } = transaction
-    ledger.displace(transaction, mempool.get(txidKey) !== undefined)
+    const displaced = ledger.displace(transaction, mempool.get(txidKey) !== undefined)
     const known = ledger.entry(txidKey)
     if (known !== undefined) {
       followPool(parts, txidKey)
       yield* keepAbandoned(parts, known)
-      return mempool.get(txidKey) === undefined ? yield* abandonLate(parts) : undefined
     }
-    if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
+    if (displaced || known !== undefined && mempool.get(txidKey) === undefined) yield* afterChange(parts)
+    if (known !== undefined || mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
     const entry = ledger.put({ transaction, time, state: { type: "pending" } })
     const grew = markUsed(ring, transaction)
     yield* update(parts, (document) => withEntries(grew ? ring.save(document) : document, [documentEntry(entry)]))

@@ -23,9 +23,8 @@ interface Watched {
   readonly life: number
   /** The name's coin. */
   readonly outpoint: OutpointKey
-  /** When the wallet was first seen with the name in its last blocks, in milliseconds. */
+  /** When the wallet had to renew the name: once it is in its last blocks and nothing renews it, in milliseconds. */
   readonly since: number
-  readonly height: number
 }
 
 class Renewals {
@@ -39,7 +38,7 @@ class Renewals {
   }
 
   check(node: WorldNode): string | undefined {
-    this.forgetRenewed(node)
+    this.restartClocks(node)
     const [settings, tip] = [serviceOf(node, NodeSettings)?.settings, settledTip(node)]
     // Off by default with -blocksonly.
     if (settings?.wallet.walletBroadcast !== true || tip === undefined) return undefined
@@ -53,10 +52,12 @@ class Renewals {
     })
   }
 
-  /** A renewal that was sent counts, even if it leaves the mempool with the block that makes it too late. */
-  private forgetRenewed(node: WorldNode): void {
+  /** As long as a renewal waits, the wallet is in time, even if it is too late with the block that drops the renewal. */
+  private restartClocks(node: WorldNode): void {
     for (const [key, watched] of this.watched) {
-      if (watched.node === node && isSpent(node, watched.outpoint)) this.watched.delete(key)
+      if (watched.node === node && isSpent(node, watched.outpoint)) {
+        this.watched.set(key, { ...watched, since: this.world.now() })
+      }
     }
   }
 
@@ -67,21 +68,21 @@ class Renewals {
       const key = `${node.name} ${wallet.name} ${binaryString(name)}`
       const left = updated + LIFE - height
       const isOwn = wallet.keys.own(address) !== undefined
-      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || !waits(node, wallet, said)) {
+      if (!isOwn || left > LAST || !wallet.names.isRenewed(name) || !knows(wallet, said)) {
         this.watched.delete(key)
         continue
       }
       const before = this.watched.get(key)
-      const goesOn = before?.life === node.life && before.height === updated && isAble(wallet)
+      const goesOn = before?.life === node.life && before.outpoint === outpointOf(said) && isAble(wallet)
       if (left > 1) {
         const { life } = node
         if (!goesOn) {
-          this.watched.set(key, { node, life, outpoint: outpointOf(said), since: this.world.now(), height: updated })
+          this.watched.set(key, { node, life, outpoint: outpointOf(said), since: this.world.now() })
         }
         continue
       }
       this.watched.delete(key)
-      if (goesOn && this.world.now() - before.since >= ENOUGH_TIME) {
+      if (goesOn && !isSpent(node, before.outpoint) && this.world.now() - before.since >= ENOUGH_TIME) {
         return `${nameField(name)} of height ${updated} was not renewed until height ${height}`
       }
     }
@@ -89,16 +90,13 @@ class Renewals {
   }
 }
 
+/** A renewal that the wallet made and did not send is not in the mempool. */
 const isSpent = (node: WorldNode, outpoint: OutpointKey): boolean =>
   serviceOf(node, Mempool)?.spender(outpoint) !== undefined
 
-/**
- * Whether the wallet knows the confirmed coin of a name, and the node's mempool has no transaction that spends it. One
- * that the wallet made and did not send renews nothing.
- */
-const waits = (node: WorldNode, wallet: Wallet, said: ModelOperation): boolean =>
-  wallet.ledger.transaction(txidKey(said.txid))?.state.type === "confirmed" &&
-  !isSpent(node, outpointOf(said))
+/** Whether the wallet knows the confirmed coin of a name. */
+const knows = (wallet: Wallet, { txid }: ModelOperation): boolean =>
+  wallet.ledger.transaction(txidKey(txid))?.state.type === "confirmed"
 
 const isAble = (wallet: Wallet): boolean =>
   wallet.vault.encryption() !== "locked" &&

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { binaryString, displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
-import { nameKey } from "../../../src/protocol/keys.ts"
 import { nameCommitment, parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { nameField } from "../../../src/protocol/nameText.ts"
 import type { ListedRegistration } from "../../../src/wallet/names/WalletNames.ts"
@@ -15,15 +14,18 @@ const isSent = ({ newTxid }: ListedRegistration): boolean => newTxid.some((byte)
 const isUnderWay = ({ step, value }: ListedRegistration): boolean =>
   value !== undefined && step !== "done" && step !== "failed"
 
-/** One registration of a name at a time, besides those that had ended and go on since their blocks left the chain. */
+/**
+ * One registration of a name at a time. One that had ended may go on beside a later one, since its block left the chain:
+ * `ended` has the salts of those, until they are the only one of their name.
+ */
 const doubleFault = (all: ReadonlyArray<ListedRegistration>, ended: Set<string>): string | undefined => {
   for (const { rand, step } of all) if (step === "done") ended.add(toHex(rand))
-  const names = new Set<string>()
-  for (const registration of all) {
-    const { name, rand } = registration
-    if (!isUnderWay(registration) || ended.has(toHex(rand))) continue
-    if (names.has(nameKey(name))) return `the wallet registers ${nameField(name)} twice`
-    names.add(nameKey(name))
+  const underWay = all.filter(isUnderWay)
+  for (const { name, rand } of underWay) {
+    const together = underWay.filter((each) => equal(each.name, name))
+    if (together.length === 1) ended.delete(toHex(rand))
+    const counted = together.filter((each) => !ended.has(toHex(each.rand)))
+    if (counted.length > 1) return `the wallet registers ${nameField(name)} twice`
   }
   return undefined
 }
@@ -119,7 +121,7 @@ interface Memory {
   all: string
   /** Registrations with a transaction, by salt. */
   readonly acknowledged: Map<string, ListedRegistration>
-  /** The salts of registrations that were done. */
+  /** The salts of registrations that were done, and may go on beside others. */
   readonly ended: Set<string>
   readonly shown: ShownSalts
 }

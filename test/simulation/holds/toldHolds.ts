@@ -70,17 +70,12 @@ const blocksOf = ({ after, asOf, before }: NameTold, model: ReplayModel): Readon
   return hashes
 }
 
-/** The blocks that were leaving the chain, with their names still there. */
-const leavingBlocks = ({ asOf, names }: NameTold, model: ReplayModel): ReadonlyArray<Bytes> => {
-  if (names === undefined) return []
-  model.moveTo(hashOf(names))
-  const hashes: Array<Bytes> = []
-  for (let { height } = names; height >= asOf.height; height--) {
-    const block = model.at(height)
-    if (block !== undefined) hashes.push(block.hash)
-  }
-  return hashes
-}
+/**
+ * The last block whose names were still there while it left the chain. Stored names go back in one step, and an answer
+ * has the height from after the record.
+ */
+const leavingBlock = ({ asOf, names }: NameTold): ReadonlyArray<Bytes> =>
+  names !== undefined && names.height >= asOf.height ? [hashOf(names)] : []
 
 const hashOf = ({ hash }: Tip): Bytes => parseDisplayHash(hash) ?? new Uint8Array(32)
 
@@ -91,8 +86,8 @@ const theftFault = (world: World, { asOf, name, record }: NameTold): string | un
     : undefined
 
 const answerFault = (told: NameTold, model: ReplayModel): string | undefined => {
-  const isTrueAtOne = (hashes: ReadonlyArray<Bytes>) => hashes.some((hash) => isTrue(told, model.moveTo(hash)))
-  if (isTrueAtOne(blocksOf(told, model)) || isTrueAtOne(leavingBlocks(told, model))) return undefined
+  const blocks = [...blocksOf(told, model), ...leavingBlock(told)]
+  if (blocks.some((hash) => isTrue(told, model.moveTo(hash)))) return undefined
   const { after, asOf, before, name, record } = told
   const said = record === undefined
     ? "denied"

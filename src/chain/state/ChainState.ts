@@ -8,7 +8,7 @@ import type { ChainView } from "../../consensus/view.ts"
 import { chainstateFlushDuration } from "../../metrics/metrics.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
@@ -58,6 +58,8 @@ export class ChainState {
   private readonly coins: CoinStore
   private readonly times: Timings = noTime()
   private begun: BegunWith | undefined
+  /** The tip of the last flush. */
+  private storedTip: HeaderId
 
   /** Takes ownership of the stores, which it closes. */
   constructor(stores: ChainStores, options: ChainStateOptions) {
@@ -67,6 +69,7 @@ export class ChainState {
     const { active, blocksDirectory, database, files, index } = stores
     this.index = index
     this.active = active
+    this.storedTip = active.tip
     this.coins = new CoinStore(database)
     this.losses = new BlockLosses(index, active)
     if (options.snapshot !== undefined) this.beginWith(options.snapshot)
@@ -103,6 +106,7 @@ export class ChainState {
   continueOn(database: ChainDatabase, directory: string, snapshot: SnapshotBase): void {
     this.stores.continueOn(database, { base: this.index.find(snapshot.hash), directory })
     this.coins.continueOn(database)
+    this.storedTip = this.active.tip
     this.beginWith(snapshot)
     this.losses.look(this.active.all())
     this.forks.examine()
@@ -220,6 +224,12 @@ export class ChainState {
     return this.stores.database
   }
 
+  /** The last block of the best chain that a start would find. Later ones are in memory alone. */
+  get storedHeight(): Height {
+    const { active, index, storedTip } = this
+    return index.height(active.isActive(storedTip) ? storedTip : index.forkPoint(storedTip, active.tip))
+  }
+
   get flushDue(): boolean {
     return this.coins.memory > this.options.coinCacheBytes
   }
@@ -238,6 +248,7 @@ export class ChainState {
       this.stores.files.sync()
       const [bestHash, keep] = [this.index.hash(this.active.tip), this.options.coinCacheBytes / (more ? 1 : 2)]
       this.coins.flush({ pages, headerCount: this.index.count, bestHash }, keep)
+      this.storedTip = this.active.tip
       chainstateFlushDuration.observe((monotonic() - started) / 1000)
       return true
     } catch (cause) {

@@ -83,8 +83,8 @@ export const make = (
 
     const inTurn = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> => fatal(undisturbed(work))
 
-    const followers = new FollowerList({ state, inTurn }, yield* Effect.scope)
     const { flush, flushAfter } = makeFlushing(state, stores)
+    const followers = new FollowerList({ state, flush, inTurn }, yield* Effect.scope)
 
     const prune = (upTo?: Height): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {

@@ -4,17 +4,25 @@ import { turnOfEventLoop } from "../../base/turns.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import { advance, type Following } from "./followers.ts"
+import { advance, type Following, leavesStored } from "./followers.ts"
 
 export interface BetweenSteps {
   readonly state: ChainState
+  readonly flush: Effect.Effect<void, StorageFailure>
   readonly inTurn: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** Brings a follower to the tip between new blocks, of which it is not notified. */
-const catchUpAlone = ({ inTurn, state }: BetweenSteps, following: Following): Effect.Effect<void, StorageFailure> => {
+/**
+ * Brings a follower to the tip between new blocks, of which it is not notified. It reads stored blocks alone, even in a
+ * series of blocks that the chain keeps in memory.
+ */
+const catchUpAlone = (
+  { flush, inTurn, state }: BetweenSteps,
+  following: Following
+): Effect.Effect<void, StorageFailure> => {
   /** Whether the store is at the tip. Set in the same step as the last blocks, so that no block comes in between. */
   const onward = Effect.gen(function*() {
+    if (leavesStored(state, following)) yield* flush
     if (yield* advance(state, following)) return false
     following.rebuilding = false
     if (following.follower.arrived !== undefined) yield* following.follower.arrived

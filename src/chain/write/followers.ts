@@ -44,6 +44,17 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
   return rewind(state, known === undefined ? GENESIS : state.index.forkPoint(state.index.find(known.hash), tip))
 }
 
+/** The next move; `undefined` at the tip, and for a store that waits. */
+const onward = (
+  state: ChainState,
+  cursor: Cursor | undefined,
+  trail: ReadonlyArray<Cursor> = []
+): Exclude<Move, { readonly type: "wait" }> | undefined => {
+  const move = nextMove(state, cursor, trail)
+  if (move.type === "wait") return undefined
+  return move.type !== "rewind" && move.from > state.active.settledHeight ? undefined : move
+}
+
 /** Whether the block at a height is missing because the chain state began above it. */
 const isAssumed = (state: ChainState, height: Height): boolean =>
   state.snapshot !== undefined && height <= state.snapshot.height && !state.hasBlock(state.active.at(height))
@@ -117,9 +128,8 @@ export const follow = (
     for (let moved = false;; moved = true) {
       const { cursor, follower } = following
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
-      const move = nextMove(state, cursor, trail)
-      const isThere = move.type === "wait" || (move.type !== "rewind" && move.from > state.active.settledHeight)
-      if (isThere || !(yield* Effect.uninterruptible(step(state, following, { ...news, move })))) {
+      const move = onward(state, cursor, trail)
+      if (move === undefined || !(yield* Effect.uninterruptible(step(state, following, { ...news, move })))) {
         if (!news.more) yield* settle(following)
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
@@ -140,14 +150,19 @@ export const follow = (
 export const startsBehind = (state: ChainState, { cursor, follower }: Following): boolean =>
   follower.background === true && state.active.settledHeight - (cursor?.height ?? -1) > SHORT_WAY
 
+/** Whether the next step may read blocks that the chain has not stored. */
+export const leavesStored = (state: ChainState, { cursor }: Following): boolean =>
+  Math.min((cursor?.height ?? -1) + BATCH_BLOCKS, state.active.settledHeight) > state.storedHeight
+
 /** One step of a follower on its own. Returns false at the tip, or if it cannot continue now. */
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
-  Effect.suspend(() => {
-    const move = nextMove(state, following.cursor)
-    const onward = move.type === "wait" || (move.type !== "rewind" && move.from > state.active.settledHeight)
-      ? Effect.succeed(false)
-      : Effect.uninterruptible(step(state, following, { move, recent: new Map(), more: false }))
-    return Effect.tap(onward, (moved) => moved ? Effect.void : settle(following))
+  Effect.gen(function*() {
+    const move = onward(state, following.cursor)
+    const moved = move !== undefined &&
+      (yield* Effect.uninterruptible(step(state, following, { move, recent: new Map(), more: false })))
+    if (moved && onward(state, following.cursor) !== undefined) return true
+    yield* settle(following)
+    return false
   })
 
 const step = (

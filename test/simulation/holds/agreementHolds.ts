@@ -8,7 +8,7 @@ import type { WalletLedger } from "../../../src/wallet/ledger/WalletLedger.ts"
 import { Wallets } from "../../../src/wallet/Wallets.ts"
 import { mineAt } from "../actors/mining.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { serviceOf, settledTip } from "./chains.ts"
+import { sendsOwn, serviceOf, settledTip } from "./chains.ts"
 
 /** Minutes until all nodes agree. */
 const PATIENCE = 10
@@ -67,6 +67,7 @@ const waitsFor = (ledger: WalletLedger, txid: TxidKey, impossible: ReadonlySet<T
 const sagaFault = (nodes: ReadonlyArray<WorldNode>): string | undefined => {
   const impossible = impossiblePayments(nodes)
   for (const node of nodes) {
+    if (!sendsOwn(node)) continue
     for (const wallet of serviceOf(node, Wallets)?.loaded() ?? []) {
       // Its owner has to unlock it first, as the note of the registration says.
       if (wallet.vault.encryption() === "locked") continue

@@ -5,6 +5,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import type { HeaderInfo } from "../../../src/chain/index/headerInfo.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { NodeServices } from "../../../src/node/layers/node.ts"
+import { NodeSettings } from "../../../src/node/layers/NodeSettings.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, displayHash } from "../../../src/protocol/bytes.ts"
 import type { HeaderId } from "../../../src/protocol/keys.ts"
@@ -86,6 +87,10 @@ export const comparedAt = (
 /** The tip that the followers of a node know; `undefined` while they learn of another one. */
 export const settledTip = (node: WorldNode): HeaderInfo | undefined =>
   seen(node, Effect.flatMap(Chain, (chain) => chain.toldTip))
+
+/** Whether the wallets of a running node send their transactions: off by default with -blocksonly. */
+export const sendsOwn = (node: WorldNode): boolean =>
+  serviceOf(node, NodeSettings)?.settings.wallet.walletBroadcast === true
 
 /** The first fault of any loaded wallet of a node, with its name. */
 export const firstWalletFault = (

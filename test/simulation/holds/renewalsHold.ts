@@ -1,5 +1,4 @@
 import { Mempool } from "../../../src/mempool/Mempool.ts"
-import { NodeSettings } from "../../../src/node/layers/NodeSettings.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { binaryString, type Bytes, equal } from "../../../src/protocol/bytes.ts"
 import { type OutpointKey, txidKey } from "../../../src/protocol/keys.ts"
@@ -7,7 +6,7 @@ import { nameField } from "../../../src/protocol/nameText.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import { MINUTE } from "../plan.ts"
 import type { Property, World, WorldNode } from "../World.ts"
-import { comparedAt, firstFault, firstWalletFault, serviceOf, settledTip } from "./chains.ts"
+import { comparedAt, firstFault, firstWalletFault, sendsOwn, serviceOf, settledTip } from "./chains.ts"
 import { type ModelOperation, type ModelState, outpointOf } from "./ReplayModel.ts"
 
 /** The blocks of a name's life, and the last of them, in which the wallet renews it if it has the time. */
@@ -39,9 +38,8 @@ class Renewals {
 
   check(node: WorldNode): string | undefined {
     this.restartClocks(node)
-    const [settings, tip] = [serviceOf(node, NodeSettings)?.settings, settledTip(node)]
-    // Off by default with -blocksonly.
-    if (settings?.wallet.walletBroadcast !== true || tip === undefined) return undefined
+    const tip = settledTip(node)
+    if (!sendsOwn(node) || tip === undefined) return undefined
     return firstWalletFault(node, (wallet) => {
       const last = wallet.ledger.lastBlock()
       const key = `${node.name} ${node.life} ${wallet.name}`
